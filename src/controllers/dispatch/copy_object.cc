@@ -12,7 +12,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <utility>
+#include <vector>
 
 namespace codeflare::controllers::dispatch {
 
@@ -98,19 +100,53 @@ void write_number(json::Writer& w, std::string_view key, std::optional<std::int6
   }
 }
 
-void write_sizes(json::Writer& w, const RemoteWork& work) {
+// The sizes in the spec of a copy.
+struct CopySizes {
+  std::optional<std::int64_t> min;
+  std::optional<std::int64_t> max;
+  std::optional<std::int64_t> step;
+  std::optional<std::int64_t> desired;
+  std::vector<std::int64_t> list;
+  friend bool operator==(const CopySizes&, const CopySizes&) = default;
+};
+
+// The worker may never choose a larger size than the plan has: its queue would start with minSize
+// pods where the hub's plan, which lost a node, has fewer.
+CopySizes wanted_sizes(const RemoteWork& work) {
   const model::TrainingJobSpec& spec = work.job->spec;
-  write_number(w, "minSize", spec.min_size);
-  write_number(w, "maxSize", spec.max_size);
-  write_number(w, "sizeStep", spec.size_step);
-  w.key("desiredSize").integer(work.size);
+  const std::int64_t size = work.size;
+  CopySizes wanted{.min = spec.min_size,
+                   .max = spec.max_size,
+                   .step = spec.size_step,
+                   .desired = size,
+                   .list = {spec.sizes.begin(), spec.sizes.end()}};
+  if (size < 1) {
+    return wanted;
+  }
+  const bool in_list =
+      wanted.list.empty() || std::ranges::find(wanted.list, size) != wanted.list.end();
+  const bool in_steps = wanted.step.value_or(0) < 1 || size % *wanted.step == 0;
+  if (!in_list || !in_steps) {
+    return {.min = size, .max = size, .step = {}, .desired = size, .list = {}};
+  }
+  if (size < wanted.min.value_or(wanted.list.empty() ? 1 : wanted.list.front())) {
+    wanted.min = size;
+  }
+  return wanted;
+}
+
+void write_sizes(json::Writer& w, const CopySizes& sizes) {
+  write_number(w, "minSize", sizes.min);
+  write_number(w, "maxSize", sizes.max);
+  write_number(w, "sizeStep", sizes.step);
+  write_number(w, "desiredSize", sizes.desired);
   w.key("sizes");
-  if (spec.sizes.empty()) {
+  if (sizes.list.empty()) {
     w.null();
     return;
   }
   w.begin_array();
-  for (const std::int64_t size : spec.sizes) {
+  for (const std::int64_t size : sizes.list) {
     w.integer(size);
   }
   w.end_array();
@@ -119,7 +155,7 @@ void write_sizes(json::Writer& w, const RemoteWork& work) {
 void write_wanted(json::Writer& w, const RemoteWork& work) {
   w.key("priority").integer(work.wrapper.spec.priority);
   if (work.job != nullptr) {
-    write_sizes(w, work);
+    write_sizes(w, wanted_sizes(work));
   }
 }
 
@@ -211,10 +247,11 @@ bool is_as_wanted(const CopyObject& copy, const RemoteWork& work) {
     return true;
   }
   const model::TrainingJobSpec& is = copy.job->spec;
-  const model::TrainingJobSpec& wanted = work.job->spec;
-  return is.min_size == wanted.min_size && is.max_size == wanted.max_size &&
-         is.size_step == wanted.size_step && is.sizes == wanted.sizes &&
-         is.desired_size == work.size;
+  return wanted_sizes(work) == CopySizes{.min = is.min_size,
+                                         .max = is.max_size,
+                                         .step = is.size_step,
+                                         .desired = is.desired_size,
+                                         .list = {is.sizes.begin(), is.sizes.end()}};
 }
 
 std::string wanted_patch(const CopyObject& copy, const RemoteWork& work) {

@@ -1,5 +1,8 @@
+#include "controllers/dispatch/copy_object.h"
 #include "controllers/dispatch/marks.h"
 #include "controllers/dispatch/testing/dispatch_world.h"
+#include "json/parse.h"
+#include "json/write.h"
 #include "model/codec/training_job.h"
 #include "model/condition.h"
 #include "queue/marks.h"
@@ -79,6 +82,45 @@ TEST(DispatchTraining, bounds_size_and_priority_reach_the_worker) {
   EXPECT_EQ(world.workers_of("bert"), "east 2");
   EXPECT_EQ(status(*world.hub, "bert").current_size, 2);
   EXPECT_EQ(status(*world.hub, "bert").stage, "Running");
+}
+
+// The sizes of a copy whose plan has `size` places.
+std::string sizes_of_copy(const model::TrainingJobSpec& spec, std::int64_t size) {
+  model::TrainingJob job;
+  job.spec = spec;
+  const model::AppWrapper wrapper = as_wrapper(job);
+  const RemoteWork work{wrapper, &job, size};
+  const std::string patch = wanted_patch({wrapper, job}, work);
+  const json::Document read = *json::parse(patch);
+  std::string text;
+  for (const char* key : {"minSize", "maxSize", "sizeStep", "desiredSize", "sizes"}) {
+    const json::Value* value = read.root.get({"spec", key});
+    text += (text.empty() ? "" : " ") + (value == nullptr ? "none" : json::to_text(*value));
+  }
+  return text;
+}
+
+TEST(DispatchTraining, a_copy_never_has_bounds_beyond_the_plan) {
+  EXPECT_EQ(sizes_of_copy({.min_size = 2, .max_size = 4}, 3), "2 4 null 3 null");
+  EXPECT_EQ(sizes_of_copy({.min_size = 4, .max_size = 8}, 3), "3 8 null 3 null");
+  EXPECT_EQ(sizes_of_copy({.max_size = 4}, 1), "null 4 null 1 null");
+  EXPECT_EQ(sizes_of_copy({.min_size = 4, .max_size = 8, .size_step = 2}, 2), "2 8 2 2 null");
+  EXPECT_EQ(sizes_of_copy({.min_size = 4, .max_size = 8, .size_step = 2}, 3), "3 3 null 3 null");
+  EXPECT_EQ(sizes_of_copy({.min_size = 4, .sizes = {2, 4, 8}}, 2), "2 null null 2 [2,4,8]");
+  EXPECT_EQ(sizes_of_copy({.sizes = {2, 4, 8}}, 1), "1 1 null 1 null");
+}
+
+TEST(DispatchTraining, a_copy_with_the_sizes_of_its_plan_is_as_wanted) {
+  model::TrainingJob job;
+  job.spec.min_size = 4;
+  job.spec.max_size = 8;
+  CopyObject copy{as_wrapper(job), job};
+  const model::AppWrapper wrapper = as_wrapper(job);
+  copy.job->spec.desired_size = 3;
+  EXPECT_FALSE(is_as_wanted(copy, {wrapper, &job, 3}));
+  copy.job->spec.min_size = 3;
+  EXPECT_TRUE(is_as_wanted(copy, {wrapper, &job, 3}));
+  EXPECT_FALSE(is_as_wanted(copy, {wrapper, &job, 4}));
 }
 
 TEST(DispatchTraining, shrinks_on_its_worker_for_work_that_the_hub_sends_there) {
