@@ -227,6 +227,8 @@ Task<Result<Observed>> AppWrapperController::observe(Turn& turn) {
   }
   turn.unwatched =
       std::ranges::any_of(observed.items, [](const ItemSeen& item) { return !item.watched; });
+  // A write that failed changes no copy, so no watch wakes us for it either.
+  turn.unwatched |= observed.copy && observed.copy->outdated;
   // All below is of one moment.
   observed.now = std::chrono::floor<std::chrono::microseconds>(env_.clock.wall());
   if (wrapper.status.plan) {

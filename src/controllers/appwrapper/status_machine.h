@@ -85,6 +85,7 @@ struct CopySeen {
   std::string given_up{};  // it may start elsewhere without an answer of the cluster: why
   bool fenced = false;     // its cluster stopped it, because this hub was silent for too long
   bool evicted = false;    // its cluster is drained, and what runs there is to leave
+  bool outdated = false;   // priority or size could not be written; no watch brings the next try
   model::AppWrapperStatus status{};
   std::optional<model::TrainingJobStatus> training{};  // of a copy of a TrainingJob
 };

@@ -334,6 +334,8 @@ Task<Result<CopySeen>> ClusterLinks::look(std::string cluster, RemoteWork work) 
   if (!is_as_wanted(*copy, work) && !wrapper.metadata.deleting()) {
     const Result<void> changed = co_await change_copy(cluster, *copy, work);
     if (!changed) {
+      CO_TRY(not_cancelled(changed.error()));
+      seen.outdated = true;
       logger_.info("cannot change the priority or the size of a copy",
                    {{"cluster", cluster}, {"object", key.to_string()}, {"error", changed.error()}});
     }

@@ -304,6 +304,12 @@ TEST(Dispatch, deletion_suspension_and_priority_reach_the_worker) {
   world.hub->patch(kAppWrappers, "a", R"({"spec":{"priority":7}})");
   world.settle(seconds(10));
   EXPECT_EQ(world.worker("east").wrapper("a")->spec.priority, 7);
+  world.gate("east").closed = "/appwrappers/a";
+  world.hub->patch(kAppWrappers, "a", R"({"spec":{"priority":8}})");
+  world.settle(seconds(10));
+  world.gate("east").closed.clear();
+  world.settle(seconds(40));
+  EXPECT_EQ(world.worker("east").wrapper("a")->spec.priority, 8);
   world.hub->patch(kAppWrappers, "a", R"({"spec":{"suspend":true}})");
   world.hub->remove(kAppWrappers, "b");
   world.settle(seconds(60));

@@ -123,6 +123,22 @@ TEST(DispatchTraining, a_copy_with_the_sizes_of_its_plan_is_as_wanted) {
   EXPECT_FALSE(is_as_wanted(copy, {wrapper, &job, 4}));
 }
 
+TEST(DispatchTraining, a_size_that_could_not_be_written_is_written_later) {
+  DispatchWorld world({"east"}, training());
+  world.manage("east");
+  world.settle(seconds(10));
+  world.hub->train("bert", kOneToThree);
+  world.settle(seconds(20));
+  ASSERT_EQ(world.workers_of("bert"), "east 3");
+  world.gate("east").closed = "/trainingjobs/bert";
+  world.hub->patch(kTrainingJobs, "bert", R"({"spec":{"desiredSize":2}})");
+  world.settle(seconds(15));
+  EXPECT_EQ(world.workers_of("bert"), "east 3");
+  world.gate("east").closed.clear();
+  world.settle(seconds(30));
+  EXPECT_EQ(world.workers_of("bert"), "east 2");
+}
+
 TEST(DispatchTraining, shrinks_on_its_worker_for_work_that_the_hub_sends_there) {
   DispatchWorld world({"east"}, training());
   world.manage("east");

@@ -175,6 +175,9 @@ Task<Result<Next>> RemoteTraining::follow(const Observed& observed) {
   if (known.waits_since) {
     again = *known.waits_since + options_.patience - env_.clock.now();
   }
+  if (copy.outdated) {
+    again = std::min(again.value_or(kLookSoon), kLookSoon);
+  }
   TrainingJobStatus status = mirrored(moment(job), *copy.training);
   const Instant due = known.written.value_or(Instant()) + options_.counts_every;
   const bool later = known.written && env_.clock.now() < due && !is_urgent(job.status, status);

@@ -295,7 +295,8 @@ DispatchWorld::DispatchWorld(std::vector<std::string> workers, Options options)
     });
     site->add_nodes(1, options_.cpus);
     site->start();
-    roads_.emplace(name, std::make_unique<net::SimLink>(site->service(), env.random));
+    Gate& gate = *gates_.emplace(name, std::make_unique<Gate>(site->service())).first->second;
+    roads_.emplace(name, std::make_unique<net::SimLink>(gate, env.random));
     workers_.emplace(name, std::move(site));
   }
   hub->start();

@@ -131,6 +131,8 @@ class DispatchWorld {
   Site& worker(const std::string& name) { return *workers_.at(name); }
   // The hub's link to the worker's server.
   net::SimLink& road(const std::string& name) { return *roads_.at(name); }
+  // On this link: rejects patches of the hub.
+  Gate& gate(const std::string& name) { return *gates_.at(name); }
   void settle(Duration time = std::chrono::seconds(1));
   // The clusters, `local` too, that have a Job of this name.
   std::string where(const std::string& job);
@@ -149,6 +151,7 @@ class DispatchWorld {
 
  private:
   std::map<std::string, std::unique_ptr<Site>> workers_;
+  std::map<std::string, std::unique_ptr<Gate>> gates_;
   std::map<std::string, std::unique_ptr<net::SimLink>> roads_;
 };
 
