@@ -318,6 +318,29 @@ TEST(DispatchTraining, a_worker_that_does_not_start_it_gives_it_back) {
   EXPECT_EQ(world.worker("east").get(kTrainingJobs, "bert"), nullptr);
 }
 
+TEST(DispatchTraining, waits_as_long_as_its_worker_waits_for_machines_or_cools_down) {
+  DispatchWorld world({"east", "west"},
+                      {.patience = seconds(20), .hub_nodes = 0, .training_jobs = true});
+  world.manage("east", R"({"cost":0})");
+  world.manage("west", R"({"cost":9})");
+  world.settle(seconds(10));
+  world.hub->train("bert", kOneToThree);
+  world.settle(seconds(20));
+  ASSERT_EQ(world.workers_of("bert"), "east 3");
+  world.worker("east").kill();  // so that the copy says what we write
+  const auto say = [&](const std::string& stage, const std::string& reason) {
+    world.worker("east").patch(
+        kTrainingJobs, "bert",
+        R"({"status":{"plan":null,"stage":")" + stage + R"(","reason":")" + reason + R"("}})",
+        "status");
+    world.settle(minutes(1));
+    return world.worker("east").training_job("bert").metadata.deleting();
+  };
+  EXPECT_FALSE(say("Waiting", "ScalingUp"));
+  EXPECT_FALSE(say("RequeueCooldown", ""));
+  EXPECT_TRUE(say("Waiting", "NoRoom"));
+}
+
 TEST(DispatchTraining, goes_only_to_clusters_that_serve_it_and_may_create_it) {
   DispatchWorld::Options options = training();
   options.links.submitters = SubmitterTrust{.built_in = true};

@@ -1,6 +1,7 @@
 #include "controllers/trainingjob/remote_training.h"
 
 #include "controllers/status_patch.h"
+#include "controllers/trainingjob/names.h"
 #include "model/codec/training_job.h"
 #include "model/resources.h"
 #include "queue/marks.h"
@@ -26,6 +27,11 @@ const runtime::ResourceType kJobs = model::resource_type<TrainingJob>();
 // For answers that no watch brings.
 constexpr Duration kLookSoon = seconds(5);
 constexpr Duration kLookAgain = seconds(30);
+
+// Machines take as long as they take, and a cool-down is the job's own: the cluster ends both.
+bool has_own_time(const TrainingJobStatus& copy) {
+  return copy.reason == queue::word(Reason::scaling_up) || copy.stage == stage::kRequeueCooldown;
+}
 
 std::int64_t size_of(const TrainingJob& job) {
   return job.status.plan ? static_cast<std::int64_t>(job.status.plan->places.size()) : 0;
@@ -209,7 +215,7 @@ std::optional<RemoteTraining::Withdrawal> RemoteTraining::why_withdrawn(const Tr
     return Withdrawal{Reason::cluster_refused, "the copy on " + cluster + " was deleted there"};
   }
   Memory& known = memory(job);
-  if (!is_waiting_there(copy)) {
+  if (!is_waiting_there(copy) || has_own_time(*copy.training)) {
     known.waits_since.reset();
     return std::nullopt;
   }
