@@ -200,6 +200,43 @@ TEST(QueueClusters, a_training_job_that_shrinks_on_a_worker_frees_the_place_of_t
   EXPECT_EQ(place(queue, "uid-a"), gone.spec.node_name);
 }
 
+// The queue of a worker moved a pod, and the new one was seen before the end of the old one.
+TEST(QueueClusters, a_training_job_that_moves_on_a_worker_holds_each_place_once) {
+  Queue queue(QueueOptions{.binds = Binds::all});
+  for (const char* name : {"east/l", "east/m", "east/n"}) {
+    queue.upsert_node(node(name, resources("1")));
+  }
+  queue.set_clusters({{.name = "local"}, {.name = "east"}});
+  const model::TrainingJob job = testing::training_job("t", 2, 2);
+  ASSERT_TRUE(queue.upsert(job, kNow));
+  queue.step(kNow);
+  const std::vector<model::PlannedPlace> plan = queue.standing("uid-t").plan;
+  ASSERT_EQ(plan.size(), 2u);
+  std::string spare = "east/l";
+  for (const model::PlannedPlace& each : plan) {
+    spare = each.node == spare ? (spare == "east/l" ? "east/m" : "east/n") : spare;
+  }
+  std::vector<model::Pod> pods = {testing::worker(job, 0, plan[0].node),
+                                  testing::worker(job, 1, plan[1].node),
+                                  testing::worker(job, 2, spare)};
+  for (model::Pod& pod : pods) {
+    pod.metadata.name = "east/" + pod.metadata.name;
+    pod.status.phase = "Running";
+    queue.upsert_pod(pod);
+  }
+  queue.step(kNow);
+  queue.remove_pod({}, pods[0].metadata.uid);
+  queue.step(kNow);
+  const Standing standing = queue.standing("uid-t");
+  ASSERT_EQ(standing.plan.size(), 2u);
+  for (const model::PlannedPlace& each : standing.plan) {
+    EXPECT_NE(each.node, plan[0].node);
+  }
+  ASSERT_TRUE(queue.upsert(wrapper("a", {{1, resources("1")}}), kNow));
+  queue.step(kNow);
+  EXPECT_EQ(place(queue, "uid-a"), plan[0].node);
+}
+
 TEST(QueueClusters, pods_of_this_cluster_stay_here) {
   Queue queue = with_nodes();
   model::Pod pod = testing::pod("p", resources("2"));

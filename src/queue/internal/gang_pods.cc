@@ -82,6 +82,20 @@ void swap_with_leaving(QueueState& state, WrapperRecord& wrapper) {
   enter_gang(state, wrapper, stays);
 }
 
+// The queue of a worker cluster may start the successor before the pod is gone: the place is the
+// successor's, or both would count.
+void give_to_unplanned(QueueState& state, WrapperRecord& wrapper) {
+  const auto successor = std::ranges::find_if(wrapper.pods, [](const PodRecord* each) {
+    return each->counted == CountedAs::gang && !each->planned && !each->deleting &&
+           each->pod_set.has_value();
+  });
+  if (successor == wrapper.pods.end()) {
+    return;
+  }
+  (void)state.core.pod_ended(wrapper.gang, (*successor)->uid, false);
+  enter_gang(state, wrapper, **successor);
+}
+
 // A pod that has to go has no successor. The place of any other is kept: for a successor, or
 // until the whole job has ended.
 void leave_elastic(QueueState& state, WrapperRecord& wrapper, const PodRecord& pod) {
@@ -93,6 +107,8 @@ void leave_elastic(QueueState& state, WrapperRecord& wrapper, const PodRecord& p
     wrapper.leaving.erase(told);
   } else if (replaced && !wrapper.leaving.empty() && is_remote(pod.counted_at)) {
     swap_with_leaving(state, wrapper);
+  } else if (replaced && is_remote(pod.counted_at)) {
+    give_to_unplanned(state, wrapper);
   }
   if (wrapper.leaving.empty()) {
     wrapper.shrinks_for.clear();
