@@ -11,8 +11,8 @@ namespace codeflare::controllers::dispatch {
 
 namespace {
 
-// Pods get 30 s to end, unless they ask for more.
-constexpr Duration kTimeToEnd = std::chrono::minutes(1);
+// Pods of TrainingJobs with an injected agent get the most: 130 s.
+constexpr Duration kTimeToEnd = std::chrono::seconds(150);
 
 void write_version(json::Writer& w, const model::ObjectMeta& copy) {
   w.key("metadata").begin_object();

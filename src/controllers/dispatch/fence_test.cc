@@ -80,6 +80,11 @@ TEST(Renewals, count_from_the_last_look_that_did_not_find_the_renewal) {
   EXPECT_TRUE(renewals.expired(at(3680), minutes(1)));
 }
 
+// A TrainingJob's pods with an injected agent may take 130 s.
+TEST(Fences, leave_pods_the_time_to_end) {
+  EXPECT_GE(fence_margin(minutes(1)) - fence_grace(minutes(1)), seconds(130));
+}
+
 TEST(Fences, are_read_as_they_are_written) {
   const Fence fence{hub_lease_name("east"), minutes(15)};
   EXPECT_EQ(to_text(fence), "codeflare-hub-east 15m0s");
