@@ -114,7 +114,8 @@ sched::MachineQuestion question_of(const QueueState& state, const MachineMarket&
     sched::MachineKind kind{.node = machine_spec(offer.spec, offer.type, {}),
                             .cost = offer.spec.cost_per_hour.value_or(0),
                             .max = offer.spec.max,
-                            .limited = offer.cluster.empty()};
+                            .limited = offer.cluster.empty(),
+                            .starts = !offer.cluster.empty()};
     add_node_unit(state.options.training, kind.node);
     kind.left =
         offer.resting.empty() ? std::max<std::int64_t>(0, offer.spec.max - offer.in_use) : 0;
@@ -384,6 +385,10 @@ MachinePlan plan_machines(QueueState& state, const MachineMarket& market, Time n
   for (const MachineNeed& need : answer.needs) {
     const WrapperRecord* record = record_of(state, need.gang);
     if (record == nullptr || need.outcome == Outcome::fits) {
+      continue;
+    }
+    // Machines of other clusters would do, once the gang with the reservation has started.
+    if (need.fenced && need.outcome == Outcome::impossible) {
       continue;
     }
     // The core wakes nobody for a pause: gangs may still wait for nodes by its word.

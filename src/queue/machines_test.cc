@@ -299,6 +299,32 @@ TEST(ClusterMachines, are_not_asked_for_while_the_queue_is_paused) {
   EXPECT_TRUE(hub.queue.start_on_machines(after.asks[0], kNow));
 }
 
+// Work that starts on machines takes free nodes too, also those that are reserved.
+TEST(ClusterMachines, do_not_let_work_start_before_the_work_that_holds_the_reservation) {
+  Hub hub;
+  sched::Options core;
+  core.holding_time = std::chrono::minutes(10);
+  hub.queue = Queue(QueueOptions{.core = core});
+  hub.queue.upsert_node(node("west/n", resources("4", "4Gi")));
+  hub.queue.set_clusters({{.name = "local"}, {.name = "west"}});
+  ASSERT_TRUE(hub.queue.upsert(wrapper("busy", {{1, resources("2")}}), kNow));
+  (void)hub.queue.step(kNow);
+  model::AppWrapper head = wrapper("head", {{1, resources("4")}});
+  head.spec.priority = 5;
+  ASSERT_TRUE(hub.queue.upsert(head, kNow));
+  hub.queue.set_cluster_notes("uid-head", {.no_machines = {"west", "east"}});
+  (void)hub.queue.step(kNow);
+  const model::AppWrapper behind = wrapper("behind", {{1, resources("2")}, {1, resources("6")}});
+  MachinePlan plan = hub.ask(behind);
+  EXPECT_TRUE(plan.asks.empty());
+  EXPECT_FALSE(plan.notes.contains("uid-behind"));
+  hub.queue.remove("uid-head");
+  (void)hub.queue.step(kNow);
+  plan = hub.queue.plan_machines(hub.market, kNow);
+  ASSERT_EQ(plan.asks.size(), 1u);
+  EXPECT_EQ(plan.asks[0].work.uid, "uid-behind");
+}
+
 TEST(ClusterMachines, are_places_until_pods_have_nodes) {
   Hub hub;
   hub.queue = Queue(QueueOptions{.binds = Binds::all});

@@ -23,6 +23,8 @@ struct MachineKind {
   std::int64_t left = 0;  // how many more may be asked for
   std::int64_t max = 0;   // how many there may be at most; told, not counted
   bool limited = true;    // counts against the limits of all kinds together
+  // A gang that asks for it starts at once, on free nodes too: not offered behind a reservation.
+  bool starts = false;
 };
 
 // The limits of one gang's request for machines.
@@ -87,6 +89,7 @@ struct MachineNeed {
   Limit limit = Limit::none;
   std::size_t kind = 0;  // with Limit::kind
   std::uint32_t pod_set = 0;
+  bool fenced = false;  // kinds that start gangs were not offered to it
 };
 
 // Needs in the order of the line; gangs that wait for something else than nodes have none.

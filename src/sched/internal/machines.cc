@@ -5,6 +5,7 @@
 #include "sched/internal/line.h"
 #include "sched/internal/machine_set.h"
 #include "sched/internal/questions.h"
+#include "sched/internal/reserve.h"
 
 #include <algorithm>
 #include <cmath>
@@ -110,9 +111,11 @@ class Walk {
   MachineAnswer run(Time now);
 
  private:
-  using Failure = std::tuple<Index, Index, std::string>;  // shape, path and purse
+  // Shape, path, purse, and whether it is behind the reservation.
+  using Failure = std::tuple<Index, Index, std::string, bool>;
 
   MachineNeed need_of(Index gang, const MachineWish& wish);
+  bool is_fenced(Index gang, Time now) const;
   std::vector<Batch> batches_of(const Shape& shape, const MachineWish& wish) const;
   std::vector<Where> places_for(const Shape& shape, const MachineWish& wish,
                                 const std::vector<Domain>& domains) const;
@@ -139,6 +142,7 @@ class Walk {
   std::int64_t cost_left_;
   std::map<std::string, std::int64_t> purses_;
   std::map<Failure, MachineNeed> failures_;
+  bool starting_ = false;  // some kind starts gangs
   std::uint64_t changes_before_;
   // A change that is undone at the end.
   struct Held {
@@ -173,6 +177,7 @@ Walk::Walk(State& state, const MachineQuestion& question)
                        .cost = millionths(kind.cost),
                        .left = kind.left,
                        .limited = kind.limited});
+    starting_ = starting_ || kind.starts;
   }
   // Relative to the largest of all kinds, so that resources compare.
   for (Index r = 0; r < resources.pack_size(); ++r) {
@@ -553,6 +558,20 @@ MachineNeed Walk::need_of(Index gang, const MachineWish& wish) {
   return need;
 }
 
+// Behind the gang that holds the reservation, while that gang waits.
+bool Walk::is_fenced(Index gang, Time now) const {
+  if (!state_.reservation || state_.reservation->gang == gang) {
+    return false;
+  }
+  const Reservation& held = *state_.reservation;
+  const Gang& holder = state_.gangs[held.gang];
+  if (!holder.alive || holder.lane == kNone || holder.lane != held.lane) {
+    return false;
+  }
+  const Index lane = state_.gangs[gang].lane;
+  return lane == held.lane || reserves_before(state_, held.lane, lane, now);
+}
+
 MachineAnswer Walk::run(Time now) {
   MachineAnswer answer;
   std::size_t asked = 0;
@@ -561,7 +580,7 @@ MachineAnswer Walk::run(Time now) {
       continue;
     }
     const Gang& each = state_.gangs[gang];
-    const std::optional<MachineWish> wish =
+    std::optional<MachineWish> wish =
         question_.wish ? question_.wish(state_.gangs.id(gang)) : MachineWish{};
     const QuotaPath& path = state_.claims.path_of(each.claim);
     if (!wish || state_.forest.shortage(path.leaves, state_.shapes[each.shape].charge)) {
@@ -573,13 +592,20 @@ MachineAnswer Walk::run(Time now) {
     }
     // The rest only shrinks on the way: alike gangs behind one that failed fail, too.
     const bool plain = wish->labels.empty() && wish->kinds.empty() && wish->without.empty();
-    const Failure key(each.shape, state_.lanes[each.lane].key.path, wish->purse);
+    const bool fenced = starting_ && is_fenced(gang, now);
+    const Failure key(each.shape, state_.lanes[each.lane].key.path, wish->purse, fenced);
     if (const auto known = failures_.find(key); plain && known != failures_.end()) {
       answer.needs.push_back(known->second);
       answer.needs.back().gang = state_.gangs.id(gang);
       continue;
     }
+    for (std::size_t kind = 0; fenced && kind < question_.kinds.size(); ++kind) {
+      if (question_.kinds[kind].starts) {
+        wish->without.push_back(kind);
+      }
+    }
     MachineNeed need = need_of(gang, *wish);
+    need.fenced = fenced;
     const bool failed = need.outcome == MachineNeed::Outcome::over_limit ||
                         need.outcome == MachineNeed::Outcome::impossible;
     if (plain && failed) {
