@@ -1,4 +1,4 @@
-"""Saving beside training: memory, then disk, then the checkpoint service. A thread writes what the main thread has copied."""
+"""Saving beside training: memory, disk, checkpoint service, its bucket. A thread writes what the main thread has copied."""
 
 import os
 import threading
@@ -8,6 +8,7 @@ from . import _service, _state_file
 from ._log import log
 
 _NAME = "state"
+_BEHIND = "the checkpoint service still copies the newest saves to the bucket"
 
 
 class Folder:
@@ -53,6 +54,13 @@ class Remote:
 
     def save(self, generation, world, meta, tree, blobs):
         return self._service.save(generation, world, meta, tree, blobs)
+
+    @property
+    def has_bucket(self):
+        return self._service.has_bucket
+
+    def copy(self, id_, is_wanted):
+        self._service.copy(id_, is_wanted)
 
 
 def tiers_of(environment, save_dir, local_rank):
@@ -109,6 +117,9 @@ class Saver:
     """`on_saved(step, tier, id)` and `on_unsaved(step, tier, error)` are called on the saving thread.
 
     A state is unsaved when the last tier that it goes to has failed. Memory does not count: it is lost with the pod.
+
+    With a bucket a state is saved when the disk of the service has it, and saved again, in the tier `bucket`, when the bucket has
+    it. Waiting for the bucket ends with the next save: that state is then unsaved in the tier `bucket`.
     """
 
     def __init__(self, tiers, on_saved, on_unsaved=lambda step, tier, error: None):
@@ -116,12 +127,14 @@ class Saver:
         self.remote = [tier for tier in tiers if tier.tier == "service"]
         self._changed = threading.Condition()
         self._job, self._busy = None, False
+        self._copying = None  # (step, id) that the bucket does not have yet
         self._failing = {}  # tier -> reason that was reported
         self._fenced = 0  # generations up to this one may not save at the service
         self._thread = None
 
     @property
     def busy(self):
+        """Not while only the bucket is waited for."""
         return self._busy or self._job is not None
 
     def save(self, generation, world, first, meta, tree, blobs):
@@ -134,8 +147,13 @@ class Saver:
             self._changed.notify_all()
 
     def wait(self, seconds):
+        """Also for the bucket."""
         with self._changed:
-            return self._changed.wait_for(lambda: not self.busy, seconds)
+            done = self._changed.wait_for(lambda: not self.busy and self._copying is None, seconds)
+            copying = self._copying
+        if copying:
+            self._on_unsaved(copying[0], "bucket", _BEHIND)
+        return done
 
     def _run(self):
         while True:
@@ -143,13 +161,35 @@ class Saver:
                 self._changed.wait_for(lambda: self._job is not None)
                 job, self._job, self._busy = self._job, None, True
             try:
-                self.write(*job)
+                self._copying = self.write(*job)
             finally:
+                generation, job = job[0], None  # the next save needs the memory
                 with self._changed:
                     self._busy = False
                     self._changed.notify_all()
+            if self._copying:
+                try:
+                    self._copy(generation, *self._copying)
+                finally:
+                    with self._changed:
+                        self._copying = None
+                        self._changed.notify_all()
+
+    def _copy(self, generation, step, id_):
+        try:
+            self.remote[0].copy(id_, lambda: self._job is None)
+        except _service.NotWanted:
+            self._failed("bucket", generation, step, _BEHIND)
+            self._on_unsaved(step, "bucket", _BEHIND)
+        except (OSError, ValueError, _service.ServiceError) as error:
+            self._failed("bucket", generation, step, error)
+            self._on_unsaved(step, "bucket", error)
+        else:
+            self._succeeded("bucket", step, id_)
 
     def write(self, generation, world, first, meta, tree, blobs, only=None):
+        """(step, id) of a checkpoint that belongs into the bucket too, or None."""
+        copying = None
         for tier in self.tiers:
             if (only and tier.tier != only) or (tier.tier == "service" and (not first or generation <= self._fenced)):
                 continue
@@ -161,9 +201,15 @@ class Saver:
                 if tier is self.tiers[-1] and tier.tier != "memory" and not _is_fenced(error):
                     self._on_unsaved(meta["step"], tier.tier, error)
                 continue
-            if self._failing.pop(tier.tier, None):
-                log(f"saving to {tier.tier} works again, step {meta['step']}")
-            self._on_saved(meta["step"], tier.tier, id_)
+            self._succeeded(tier.tier, meta["step"], id_)
+            if tier.tier == "service" and tier.has_bucket:
+                copying = meta["step"], id_
+        return copying
+
+    def _succeeded(self, tier, step, id_):
+        if self._failing.pop(tier, None):
+            log(f"saving to {tier} works again, step {step}")
+        self._on_saved(step, tier, id_)
 
     def _failed(self, tier, generation, step, error):
         if _is_fenced(error):

@@ -2,12 +2,15 @@
 
 import http.client
 import json
+import select
+import time
 import zlib
 
 from . import _state_file
 
 _TIMEOUT_SECONDS = 30
 _BUCKET_SECONDS = 1800  # a commit that ends in a bucket
+_LOOK_SECONDS = 0.1  # between two looks whether that commit is still wanted
 _ASK_SECONDS = 2  # for answers without a checkpoint in them: a group may wait for them
 _PART = "state"
 
@@ -36,13 +39,18 @@ def about(environment):
     return found
 
 
+class NotWanted(Exception):
+    """The caller stopped waiting. The service goes on with the copy."""
+
+
 class Service:
-    """`about`: fields of every begin, such as jobName and keep. With `bucket` a save is over when the bucket has it."""
+    """`about`: fields of every begin, such as jobName and keep. With `bucket` a save is followed by a copy to the bucket."""
 
     def __init__(self, host, port, namespace, job, token_file=None, about=None):
         self._where = host, port
         self._base = f"/v1/jobs/{namespace}/{job}"
         self._token_file, self._about = token_file, about or {}
+        self.has_bucket = bool(self._about.get("bucket"))
 
     def latest(self):
         """The document of the newest committed checkpoint, or None."""
@@ -66,16 +74,27 @@ class Service:
         begin = {**self._about, "generation": generation, "step": meta["step"], "worldSize": world, "bytes": size, "metadata": position}
         document = json.loads(self._call("POST", "/checkpoints", json.dumps(begin).encode()))
         path = f"/checkpoints/{document['id']}"
-        bucket = bool(self._about.get("bucket"))
         if document.get("state") != "COMMITTED":
             self._call("PUT", f"{path}/parts/{_PART}?offset=0&crc32={crc:08x}", _state_file.stream(parts), size)
-        elif not bucket:
-            return document["id"]
-        commit = {"parts": [{"name": _PART, "size": size}], **({"bucket": True} if bucket else {})}
-        self._call("POST", f"{path}/commit", json.dumps(commit).encode(), timeout=_BUCKET_SECONDS if bucket else _TIMEOUT_SECONDS)
+            self._call("POST", f"{path}/commit", json.dumps({"parts": [{"name": _PART, "size": size}]}).encode())
         return document["id"]
 
-    def _call(self, method, path, body=None, size=None, whole=False, timeout=_TIMEOUT_SECONDS):
+    def copy(self, id_, is_wanted=lambda: True):
+        """Returns when the bucket has the committed checkpoint. Raises NotWanted soon after `is_wanted()` has turned false."""
+        until = time.monotonic() + _BUCKET_SECONDS
+
+        def wait(socket):
+            answered = select.poll()
+            answered.register(socket, select.POLLIN)
+            while not answered.poll(_LOOK_SECONDS * 1000):
+                if not is_wanted():
+                    raise NotWanted
+                if time.monotonic() > until:
+                    raise TimeoutError(f"the bucket did not have the checkpoint after {_BUCKET_SECONDS} s")
+
+        self._call("POST", f"/checkpoints/{id_}/commit", b'{"bucket": true}', timeout=_ASK_SECONDS, wait=wait)
+
+    def _call(self, method, path, body=None, size=None, whole=False, timeout=_TIMEOUT_SECONDS, wait=lambda socket: None):
         headers = {"Content-Type": "application/json"} if size is None else {"Content-Type": "application/octet-stream"}
         if body is not None:
             headers["Content-Length"] = str(len(body) if size is None else size)
@@ -86,6 +105,7 @@ class Service:
         connection = http.client.HTTPConnection(*self._where, timeout=timeout)
         try:
             connection.request(method, self._base + path, body=body, headers=headers)
+            wait(connection.sock)
             answer = connection.getresponse()
             data = bytearray(answer.read()) if whole else answer.read()
         except http.client.HTTPException as error:

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The parts of codeflare_elastic that need no torch: positions, shares, state files, messages, control, intervals, the service's client."""
 
+import contextlib
 import http.server
 import json
 import os
@@ -10,6 +11,7 @@ import socket
 import sys
 import tempfile
 import threading
+import time
 import unittest
 import zlib
 
@@ -297,7 +299,11 @@ class FakeService(http.server.BaseHTTPRequestHandler):
                 return self.answer(409, {"reason": "OldGeneration", "message": f"generation {begun['generation']} is older than {server.generation}"})
             server.open = begun
             return self.answer(201, {"id": 5, "state": "OPEN"})
-        server.committed = json.loads(body)
+        server.commits.append(json.loads(body))
+        if server.commits[-1].get("bucket"):
+            server.bucket_answers.wait(30)
+            if server.bucket_fails:
+                return self.answer(503, {"reason": "BucketFailed", "message": server.bucket_fails})
         server.latest = {"id": 5, "step": server.open["step"]}
         return self.answer(200, server.latest)
 
@@ -318,10 +324,11 @@ class FakeService(http.server.BaseHTTPRequestHandler):
 
     def answer(self, status, value):
         data = json.dumps(value).encode()
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the client may have left
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
 
     def log_message(self, *words):
         pass
@@ -332,6 +339,8 @@ class Tiers(unittest.TestCase):
         self.folder = self.enterContext(tempfile.TemporaryDirectory())
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), FakeService)
         self.server.generation, self.server.latest, self.server.full = 0, None, ""
+        self.server.commits, self.server.bucket_fails, self.server.bucket_answers = [], "", threading.Event()
+        self.server.bucket_answers.set()
         thread = threading.Thread(target=self.server.serve_forever)
         thread.start()
         self.addCleanup(thread.join)
@@ -427,12 +436,40 @@ class Tiers(unittest.TestCase):
         self.save(self.saver(), 3)
         self.assertEqual((self.server.open["jobName"], self.server.open["keep"]), ("bert", 3))
 
-    def test_a_save_of_the_type_s3_asks_for_the_bucket_at_its_begin_and_its_commit(self):
+    def test_a_save_of_the_type_s3_is_committed_before_the_bucket_is_waited_for(self):
         self.environment["LATTICE_CHECKPOINT_TYPE"] = "s3"
         self.save(self.saver(), 3)
         self.assertTrue(self.server.open["bucket"])
-        self.assertTrue(self.server.committed["bucket"])
-        self.assertEqual([tier for _, tier, _ in self.saved], ["memory", "disk", "service"])
+        self.assertEqual([commit.get("bucket", False) for commit in self.server.commits], [False, True])
+        self.assertEqual([tier for _, tier, _ in self.saved], ["memory", "disk", "service", "bucket"])
+
+    def test_a_bucket_that_fails_is_reported_and_the_service_has_the_state(self):
+        self.environment["LATTICE_CHECKPOINT_TYPE"] = "s3"
+        self.server.bucket_fails = "AccessDenied"
+        saver = self.saver()
+        self.save(saver, 3)
+        self.assertEqual(self.unsaved, [(3, "bucket", "AccessDenied")])
+        self.assertEqual(self.saved[-1][:2], (3, "service"))
+        self.server.bucket_fails = ""
+        self.save(saver, 4)
+        self.assertEqual(self.saved[-1][:2], (4, "bucket"))
+
+    def test_a_bucket_that_hangs_delays_no_save_and_no_end(self):
+        self.environment["LATTICE_CHECKPOINT_TYPE"] = "s3"
+        self.server.bucket_answers.clear()
+        saver = self.saver()
+        for step in (3, 4):
+            saver.save(1, 2, True, {"step": step, "epoch": 0, "offset": 8}, ["x", 0], [blob(b"abc" * 100)])
+            deadline = time.monotonic() + 10
+            while saver.busy and time.monotonic() < deadline:
+                time.sleep(0.01)
+            self.assertEqual(self.saved[-1][:2], (step, "service"))
+        self.assertEqual([(step, tier) for step, tier, _ in self.unsaved], [(3, "bucket")])
+        self.assertFalse(saver.wait(0.1))
+        self.assertEqual(self.unsaved[-1][:2], (4, "bucket"))
+        self.server.bucket_answers.set()
+        self.assertTrue(saver.wait(20))
+        self.assertEqual(self.saved[-1][:2], (4, "bucket"))
 
     def test_a_damaged_file_is_passed_over(self):
         saver = self.saver()

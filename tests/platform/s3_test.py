@@ -268,7 +268,7 @@ class Checkpoints(WithBucket):
         service = self.serve()
         for step in (10, 20, 30):
             meta, tree, blobs = self.state(step)
-            service.save(1, 2, meta, tree, blobs)
+            service.copy(service.save(1, 2, meta, tree, blobs))
         folder = self.at / "buckets/box/saved/default/1111-2222"
         self.assertEqual(sorted(path.parent.name.rsplit("-", 5)[0] for path in folder.glob("*/manifest.json")), ["1-20", "1-30"])
         self.stop()
