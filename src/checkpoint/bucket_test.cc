@@ -32,6 +32,7 @@ struct FakeStore {
   std::vector<std::string> log;
   std::string broken;  // keys that hold this text cannot be written
   std::map<int, std::string> pieces;
+  bool silent = false;  // bodies are taken and never answered
 
   Task<Result<net::Response>> answer(net::Request request) {
     const net::TargetParts target = net::split_target(request.target);
@@ -45,6 +46,9 @@ struct FakeStore {
       net::Body given = std::move(request.body);
       CO_TRY_ASSIGN(body, co_await net::read_all(std::move(given), 1u << 30));
       EXPECT_EQ(request.headers.get("x-amz-content-sha256"), s3::sha256_hex(body));
+    }
+    if (silent && request.method == "PUT") {
+      CO_TRY(co_await sleep_for(std::chrono::hours(100)));
     }
     if (request.method == "GET") {
       co_return objects.contains(key) ? text(200, objects.at(key)) : missing();
@@ -291,6 +295,15 @@ TEST_F(BucketTest, a_damaged_part_is_not_brought_back) {
   }
   lose_disk();
   EXPECT_EQ(latest().status, 503) << "never a beginning from nothing";
+}
+
+TEST_F(BucketTest, a_store_that_never_answers_fails_the_commit_in_minutes) {
+  objects_.silent = true;
+  const Instant began = world_.env().loop.now();
+  const Answer failed = save(1, 10, "ten");
+  EXPECT_EQ(failed.status, 503);
+  EXPECT_TRUE(failed.text.contains("answered nothing for")) << failed.text;
+  EXPECT_LT(world_.env().loop.now() - began, std::chrono::minutes(15));
 }
 
 TEST_F(BucketTest, large_parts_go_in_pieces) {

@@ -1,12 +1,14 @@
 #include "s3/client.h"
 
 #include "base/async/sleep.h"
+#include "base/async/when.h"
 #include "base/env/backoff.h"
 #include "net/body_idle.h"
 #include "net/url.h"
 
 #include <algorithm>
 #include <charconv>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -70,6 +72,37 @@ bool may_pass(const Error& error) {
   return error.code == ErrorCode::unavailable || error.code == ErrorCode::deadline_exceeded;
 }
 
+// Notes when a piece was taken last.
+class WatchedBody final : public net::BodyStream {
+ public:
+  WatchedBody(Loop& loop, net::Body inner, std::shared_ptr<Instant> taken)
+      : loop_(loop), inner_(std::move(inner)), taken_(std::move(taken)) {}
+
+  Task<Result<Bytes>> read() override {
+    Result<Bytes> piece = co_await inner_->read();
+    *taken_ = loop_.now();
+    co_return piece;
+  }
+  std::optional<Bytes> ready() override {
+    *taken_ = loop_.now();
+    return inner_->ready();
+  }
+
+ private:
+  Loop& loop_;
+  net::Body inner_;
+  std::shared_ptr<Instant> taken_;
+};
+
+Task<Result<net::Response>> wait_for_idle(Loop& loop, std::shared_ptr<Instant> taken,
+                                          Duration limit) {
+  while (loop.now() < after(*taken, limit)) {
+    CO_TRY(co_await sleep_until(after(*taken, limit)));
+  }
+  co_return fail(
+      deadline_exceeded("the object store took and answered nothing for " + to_text(limit)));
+}
+
 // Of "bytes 5-9/10".
 std::optional<std::uint64_t> number_behind(std::string_view text, char mark) {
   const std::size_t at = text.find(mark);
@@ -118,6 +151,16 @@ std::string Client::target_of(const Call& call) const {
   return call.query.empty() ? target : target + "?" + net::build_query(call.query);
 }
 
+Task<Result<net::Response>> Client::send_body(net::Request request) {
+  auto taken = std::make_shared<Instant>(env_.loop.now());
+  request.body = std::make_unique<WatchedBody>(env_.loop, std::move(request.body), taken);
+  std::vector<Task<Result<net::Response>>> tasks;
+  tasks.push_back(service_.send(std::move(request)));
+  tasks.push_back(wait_for_idle(env_.loop, std::move(taken), options_.write_idle_timeout));
+  FirstOf<Result<net::Response>> first = co_await when_any(std::move(tasks));
+  co_return std::move(first.value);
+}
+
 Task<Result<net::Response>> Client::send_once(const Call& call) {
   net::Request request{.method = call.method, .target = target_of(call), .headers = call.headers};
   if (call.content != nullptr) {
@@ -130,7 +173,8 @@ Task<Result<net::Response>> Client::send_once(const Call& call) {
         .payload_sha256 = call.content == nullptr ? sha256_hex("") : call.content->sha256,
         .now = env_.clock.wall()});
   const Duration timeout = call.content == nullptr ? options_.head_timeout : options_.write_timeout;
-  Task<Result<net::Response>> sent = service_.send(std::move(request));
+  Task<Result<net::Response>> sent =
+      call.content == nullptr ? service_.send(std::move(request)) : send_body(std::move(request));
   CO_TRY_ASSIGN(net::Response response,
                 co_await with_timeout(timeout, "answer of the object store", std::move(sent)));
   if (response.status / 100 == 2) {
@@ -208,7 +252,8 @@ Task<Result<Client::Part>> Client::get(ObjectInfo object, std::uint64_t offset) 
 Task<Result<void>> Client::put(std::string key, Content content) {
   Call call{.method = "PUT", .key = std::move(key), .content = &content};
   CO_TRY_ASSIGN(net::Response response, co_await send(std::move(call)));
-  Task<Result<std::string>> reading = net::read_all(std::move(response.body), kErrorBytesMax);
+  Task<Result<std::string>> reading = net::read_all(
+      net::limit_idle(std::move(response.body), options_.idle_timeout), kErrorBytesMax);
   static_cast<void>(co_await std::move(reading));  // so that the connection can be used again
   co_return Result<void>();
 }
@@ -251,7 +296,8 @@ Task<Result<std::string>> Client::put_part(Upload upload, int number, Content co
             .content = &content};
   CO_TRY_ASSIGN(net::Response response, co_await send(std::move(call)));
   const std::string tag(response.headers.get("ETag").value_or(""));
-  Task<Result<std::string>> reading = net::read_all(std::move(response.body), kErrorBytesMax);
+  Task<Result<std::string>> reading = net::read_all(
+      net::limit_idle(std::move(response.body), options_.idle_timeout), kErrorBytesMax);
   static_cast<void>(co_await std::move(reading));
   if (tag.empty()) {
     co_return fail(named(

@@ -29,6 +29,8 @@ struct ClientOptions {
   Duration retry_wait_max = std::chrono::seconds(10);
   Duration head_timeout = std::chrono::seconds(60);
   Duration write_timeout = std::chrono::minutes(30);
+  // No further byte of a body is taken, or no answer follows the last one.
+  Duration write_idle_timeout = std::chrono::minutes(2);
   // A body that does not move for this long is given up.
   Duration idle_timeout = std::chrono::seconds(60);
 };
@@ -91,6 +93,7 @@ class Client {
   struct Call;
   Task<Result<net::Response>> send(Call call);
   Task<Result<net::Response>> send_once(const Call& call);
+  Task<Result<net::Response>> send_body(net::Request request);
   Task<Result<std::string>> send_for_text(Call call);
   Task<Result<bool>> is_complete(std::string key, std::uint64_t size);
   std::string target_of(const Call& call) const;
