@@ -1,5 +1,6 @@
 #include "checkpoint/bucket.h"
 
+#include "base/async/sleep.h"
 #include "checkpoint/documents.h"
 #include "checkpoint/refusal.h"
 
@@ -14,6 +15,11 @@ namespace {
 constexpr std::string_view kManifest = "manifest.json";
 constexpr std::string_view kParts = "parts/";
 constexpr std::size_t kManifestBytesMax = 4u << 20;
+// Between attempts to send a checkpoint: doubles up to the longest one.
+constexpr Duration kRepeatWait = std::chrono::minutes(1);
+constexpr Duration kRepeatWaitMax = std::chrono::minutes(30);
+constexpr int kRepeatsMax = 12;
+constexpr Duration kDropTimeout = std::chrono::seconds(5);
 
 // For a checkpoint that went while it was sent.
 class FailedBody final : public net::BodyStream {
@@ -42,6 +48,18 @@ Task<Result<std::string>> digest_of(net::Body body) {
     }
     digest.add(piece.view());
   }
+}
+
+Duration wait_before(int attempt) {
+  Duration wait = kRepeatWait;
+  for (int i = 1; i < attempt && wait < kRepeatWaitMax; ++i) {
+    wait *= 2;
+  }
+  return std::min(wait, kRepeatWaitMax);
+}
+
+Task<Result<void>> wait_for(WaitList& list) {
+  co_return co_await list.wait();
 }
 
 }  // namespace
@@ -117,50 +135,119 @@ Task<Result<void>> Bucket::fence(JobKey job) {
 }
 
 Task<Result<void>> Bucket::keep(JobKey job, CheckpointPtr checkpoint) {
-  const std::pair<JobKey, CheckpointId> which(job, checkpoint->id);
-  if (const auto at = kept_.find(job); at != kept_.end() && at->second == checkpoint->id) {
-    co_return Result<void>();
+  if (tasks_.stop_token().stop_requested() || removing_.contains(job)) {
+    co_return fail(refuse(503, "BucketFailed", "the job is being removed or the service stops"));
   }
-  if (!sending_.insert(which).second) {
-    co_return fail(refuse(503, "Busy",
-                          "checkpoint " + std::to_string(checkpoint->id) +
-                              " is on its way to the bucket; repeat the commit"));
+  CopiesPtr copies = copies_[job];
+  if (copies == nullptr) {
+    copies = copies_[job] = std::make_shared<Copies>();
   }
-  const std::string name = std::to_string(checkpoint->generation) + "-" +
-                           std::to_string(checkpoint->step) + "-" + client_.env().random.uuid();
-  open_.insert(name);
-  Result<void> sent = co_await send_all(job, checkpoint, name);
-  open_.erase(name);
-  sending_.erase(which);
-  if (!sent) {
-    logger_.warn(
-        "checkpoint is not in the bucket",
-        {{"job", job.text()}, {"id", std::to_string(checkpoint->id)}, {"error", sent.error()}});
-    co_return fail(failed(sent.error()));
+  if (copies->failed == checkpoint) {
+    copies->failed = nullptr;
   }
-  kept_[job] = checkpoint->id;
-  co_await expire(job, checkpoint->retention.keep);
+  if (copies->kept != checkpoint && copies->sending != checkpoint) {
+    copies->wanted = checkpoint;
+  }
+  if (!std::exchange(copies->running, true)) {
+    tasks_.spawn(with_stop(copies->stop.token(), send_wanted(job, copies)));
+  }
+  copies->changed.notify_all();  // a failed one is not waited with any longer
+  while (copies->kept != checkpoint) {
+    if (copies->failed == checkpoint) {
+      co_return fail(failed(copies->error));
+    }
+    if (copies->wanted != checkpoint && copies->sending != checkpoint) {
+      co_return fail(refuse(503, "BucketFailed", "a newer checkpoint goes to the bucket instead"));
+    }
+    CO_TRY(co_await copies->changed.wait());
+  }
   co_return Result<void>();
 }
 
-Task<Result<void>> Bucket::send_all(JobKey job, CheckpointPtr checkpoint, std::string name) {
-  const std::string path = path_of(job) + name + "/";
-  for (const auto& [part, chunks] : checkpoint->parts) {
-    std::string key = path + std::string(kParts) + part;
-    CO_TRY(co_await send_part(job, checkpoint->id, part, std::move(key)));
+// The only task that changes the job's part of the bucket, except a removal, which ends it first.
+Task<void> Bucket::send_wanted(JobKey job, CopiesPtr copies) {
+  while (copies->wanted != nullptr) {
+    copies->sending = std::exchange(copies->wanted, nullptr);
+    Result<Store::Held> held = store_.hold(job, copies->sending->id);
+    if (held) {
+      co_await send_until_kept(job, copies, *std::move(held));
+    } else {
+      copies->failed = copies->sending;
+      copies->error = std::move(held).error();
+    }
+    const std::int64_t keep = copies->sending->retention.keep;
+    const bool kept = copies->kept == copies->sending;
+    copies->sending = nullptr;
+    copies->changed.notify_all();
+    if (kept) {
+      co_await expire(job, keep);
+    }
   }
-  const std::string manifest = checkpoint_text(*checkpoint, Detail::manifest);
+  copies->running = false;
+  copies->changed.notify_all();
+}
+
+Task<void> Bucket::send_until_kept(JobKey job, CopiesPtr copies, Store::Held held) {
+  for (int attempt = 1;; ++attempt) {
+    const Result<void> sent = co_await send_one(job, held);
+    if (sent) {
+      copies->kept = held.checkpoint;
+      co_return;
+    }
+    copies->failed = held.checkpoint;
+    copies->error = sent.error();
+    copies->changed.notify_all();
+    const TaskContext& context = co_await current_context();
+    if (context.stop.stop_requested() || attempt > kRepeatsMax) {
+      co_return;
+    }
+    const Instant again = after(context.loop->now(), wait_before(attempt));
+    // Until then, or until somebody asks again.
+    while (context.loop->now() < again && copies->wanted == nullptr &&
+           copies->failed == held.checkpoint) {
+      const Result<void> waited = co_await with_timeout(again - context.loop->now(), "repetition",
+                                                        wait_for(copies->changed));
+      if (!waited && waited.error().code == ErrorCode::cancelled) {
+        co_return;
+      }
+    }
+    if (copies->wanted != nullptr) {
+      co_return;
+    }
+  }
+}
+
+Task<Result<void>> Bucket::send_one(JobKey job, Store::Held held) {
+  const Checkpoint& checkpoint = *held.checkpoint;
+  const std::string name = std::to_string(checkpoint.generation) + "-" +
+                           std::to_string(checkpoint.step) + "-" + client_.env().random.uuid();
+  const std::string id = std::to_string(checkpoint.id);
+  Result<void> sent = co_await send_all(job, std::move(held), name);
+  if (!sent && sent.error().code != ErrorCode::cancelled) {
+    logger_.warn("checkpoint is not in the bucket",
+                 {{"job", job.text()}, {"id", id}, {"error", sent.error()}});
+  }
+  co_return sent;
+}
+
+Task<Result<void>> Bucket::send_all(JobKey job, Store::Held held, std::string name) {
+  const std::string path = path_of(job) + name + "/";
+  for (const auto& [part, chunks] : held.checkpoint->parts) {
+    std::string key = path + std::string(kParts) + part;
+    CO_TRY(co_await send_part(job, held, part, std::move(key)));
+  }
+  const std::string manifest = checkpoint_text(*held.checkpoint, Detail::manifest);
   s3::Client::Content content{.size = manifest.size(),
                               .sha256 = s3::sha256_hex(manifest),
                               .body = [&manifest] { return net::body_of(manifest); }};
   co_return co_await client_.put(path + std::string(kManifest), std::move(content));
 }
 
-Task<Result<s3::Client::Content>> Bucket::content_of(JobKey job, CheckpointId id, std::string part,
+Task<Result<s3::Client::Content>> Bucket::content_of(JobKey job, Store::Held held, std::string part,
                                                      ByteRange range) {
-  const auto open = [this, job, id, part, range]() -> net::Body {
+  const auto open = [this, job, held, part, range]() -> net::Body {
     Result<Store::Reading> reading =
-        store_.read(job, id, part, range.end == range.begin ? "" : range_text(range));
+        store_.read(job, held, part, range.end == range.begin ? "" : range_text(range));
     if (!reading) {
       return std::make_unique<FailedBody>(std::move(reading).error());
     }
@@ -172,40 +259,40 @@ Task<Result<s3::Client::Content>> Bucket::content_of(JobKey job, CheckpointId id
       .size = range.end - range.begin, .sha256 = std::move(digest), .body = open};
 }
 
-Task<Result<void>> Bucket::send_part(JobKey job, CheckpointId id, std::string part,
+Task<Result<void>> Bucket::send_part(JobKey job, Store::Held held, std::string part,
                                      std::string key) {
-  std::uint64_t size = 0;
-  {
-    CO_TRY_ASSIGN(const Store::Reading whole, store_.read(job, id, part, ""));
-    size = whole.size;
-  }
+  const std::uint64_t size = size_of(held.checkpoint->parts.at(part));
   if (size <= options_.piece_bytes) {
-    CO_TRY_ASSIGN(s3::Client::Content content, co_await content_of(job, id, part, {0, size}));
+    CO_TRY_ASSIGN(s3::Client::Content content, co_await content_of(job, held, part, {0, size}));
     co_return co_await client_.put(std::move(key), std::move(content));
   }
   CO_TRY_ASSIGN(const s3::Upload upload, co_await client_.begin_upload(std::move(key)));
-  std::vector<std::string> tags;
-  Result<void> sent;
-  for (std::uint64_t begin = 0; begin < size && sent; begin += options_.piece_bytes) {
-    const ByteRange range{begin, std::min(size, begin + options_.piece_bytes)};
-    Result<s3::Client::Content> content = co_await content_of(job, id, part, range);
-    Result<std::string> tag =
-        content ? co_await client_.put_part(upload, static_cast<int>(tags.size()) + 1,
-                                            *std::move(content))
-                : fail(std::move(content).error());
-    if (tag) {
-      tags.push_back(*std::move(tag));
-    } else {
-      sent = fail(std::move(tag).error());
-    }
-  }
-  if (sent) {
-    sent = co_await client_.finish_upload(upload, std::move(tags), size);
-  }
+  Result<void> sent = co_await send_pieces(job, held, part, upload, size);
   if (!sent) {
-    static_cast<void>(co_await client_.drop_upload(upload));
+    co_await drop(upload);
   }
   co_return sent;
+}
+
+Task<Result<void>> Bucket::send_pieces(JobKey job, Store::Held held, std::string part,
+                                       s3::Upload upload, std::uint64_t size) {
+  std::vector<std::string> tags;
+  for (std::uint64_t begin = 0; begin < size; begin += options_.piece_bytes) {
+    const ByteRange range{begin, std::min(size, begin + options_.piece_bytes)};
+    CO_TRY_ASSIGN(s3::Client::Content content, co_await content_of(job, held, part, range));
+    const int number = static_cast<int>(tags.size()) + 1;
+    CO_TRY_ASSIGN(std::string tag, co_await client_.put_part(upload, number, std::move(content)));
+    tags.push_back(std::move(tag));
+  }
+  co_return co_await client_.finish_upload(upload, std::move(tags), size);
+}
+
+// Also while the service stops: a forgotten upload costs space.
+Task<void> Bucket::drop(s3::Upload upload) {
+  const TaskContext apart{&client_.env().loop, {}};
+  static_cast<void>(co_await with_timeout(kDropTimeout, "end of an upload",
+                                          client_.drop_upload(std::move(upload)))
+                        .under(apart));
 }
 
 // The leftovers of failed sends go too. The next commit repairs failures.
@@ -214,7 +301,7 @@ Task<void> Bucket::expire(JobKey job, std::int64_t keep) {
   if (!listed) {
     co_return;
   }
-  std::set<std::string> stay = open_;
+  std::set<std::string> stay;
   const auto& committed = listed->committed;
   for (std::size_t i = 0; i < committed.size() && i < static_cast<std::size_t>(keep); ++i) {
     stay.insert(committed[committed.size() - 1 - i].name);
@@ -245,17 +332,35 @@ Task<Result<void>> Bucket::remove_entry(JobKey job, std::string name,
 }
 
 Task<Result<void>> Bucket::remove_job(JobKey job) {
-  kept_.erase(job);
-  fenced_.erase(job);
-  Result<Listed> listed = co_await list(job);
-  if (!listed) {
-    co_return fail(failed(listed.error()));
+  if (!removing_.insert(job).second) {
+    co_return fail(refuse(503, "BucketFailed", "job " + job.text() + " is being removed"));
   }
-  for (auto& [name, keys] : listed->keys) {
+  fenced_.erase(job);
+  co_await stop_copies(job);
+  Result<void> removed = co_await remove_all(job);
+  removing_.erase(job);
+  co_return removed ? Result<void>() : fail(failed(removed.error()));
+}
+
+Task<void> Bucket::stop_copies(JobKey job) {
+  const auto at = copies_.find(job);
+  if (at == copies_.end()) {
+    co_return;
+  }
+  const CopiesPtr copies = at->second;
+  copies_.erase(at);
+  copies->wanted = nullptr;
+  copies->stop.request_stop();
+  while (copies->running) {
+    co_await copies->changed.wait_uncancellable();
+  }
+}
+
+Task<Result<void>> Bucket::remove_all(JobKey job) {
+  CO_TRY_ASSIGN(Listed listed, co_await list(job));
+  for (auto& [name, keys] : listed.keys) {
     std::vector<std::string> gone = std::move(keys);
-    if (const Result<void> removed = co_await remove_entry(job, name, std::move(gone)); !removed) {
-      co_return fail(failed(removed.error()));
-    }
+    CO_TRY(co_await remove_entry(job, name, std::move(gone)));
   }
   co_return Result<void>();
 }
@@ -331,8 +436,12 @@ Task<Result<void>> Bucket::copy_back(JobKey job, std::string name) {
         co_await client_.get({.key = path + std::string(kParts) + part, .size = 0, .etag = {}}));
     CO_TRY(co_await store_.put(job, id, std::move(put), std::move(object.body)));
   }
-  CO_TRY(co_await store_.commit(job, id, {}));
-  kept_[job] = id;
+  CO_TRY_ASSIGN(const CheckpointPtr back, co_await store_.commit(job, id, {}));
+  CopiesPtr& copies = copies_[job];
+  if (copies == nullptr) {
+    copies = std::make_shared<Copies>();
+  }
+  copies->kept = back;
   co_return Result<void>();
 }
 

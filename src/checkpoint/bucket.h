@@ -9,6 +9,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -46,8 +47,9 @@ class Bucket {
   // Before the first checkpoint of a job: a store that lost its disk forgot which generations are
   // old; the bucket knows.
   Task<Result<void>> fence(JobKey job);
-  // The checkpoint is in the bucket when it returns; older ones beyond its retention are removed.
-  // Fails with 503 BucketFailed.
+  // Returns when the bucket has the checkpoint; fails with 503 BucketFailed. The copy does not end
+  // with the caller, and a failed one is repeated until a newer checkpoint is wanted. Copies of a
+  // job go one after the other; older ones beyond the retention are removed in between.
   Task<Result<void>> keep(JobKey job, CheckpointPtr checkpoint);
   // Of a job without a committed checkpoint in the store. not_found: the bucket has none either;
   // 503 Restoring: one is on its way to the store.
@@ -61,11 +63,31 @@ class Bucket {
     std::vector<BucketEntry> committed{};                    // oldest first
   };
   Task<Result<Listed>> list(JobKey job);
-  Task<Result<void>> send_all(JobKey job, CheckpointPtr checkpoint, std::string name);
-  Task<Result<void>> send_part(JobKey job, CheckpointId id, std::string part, std::string key);
-  Task<Result<s3::Client::Content>> content_of(JobKey job, CheckpointId id, std::string part,
+  // What goes to the bucket for one job.
+  struct Copies {
+    CheckpointPtr wanted{};     // after `sending`
+    CheckpointPtr sending{};    // or waits to be repeated
+    CheckpointPtr kept{};       // the last one that arrived
+    CheckpointPtr failed{};     // the last one that did not
+    Error error = cancelled();  // of `failed`
+    bool running = false;
+    WaitList changed{};
+    StopSource stop{};
+  };
+  using CopiesPtr = std::shared_ptr<Copies>;
+  Task<void> send_wanted(JobKey job, CopiesPtr copies);
+  Task<void> send_until_kept(JobKey job, CopiesPtr copies, Store::Held held);
+  Task<Result<void>> send_one(JobKey job, Store::Held held);
+  Task<Result<void>> send_all(JobKey job, Store::Held held, std::string name);
+  Task<Result<void>> send_part(JobKey job, Store::Held held, std::string part, std::string key);
+  Task<Result<void>> send_pieces(JobKey job, Store::Held held, std::string part, s3::Upload upload,
+                                 std::uint64_t size);
+  Task<void> drop(s3::Upload upload);
+  Task<Result<s3::Client::Content>> content_of(JobKey job, Store::Held held, std::string part,
                                                ByteRange range);
   Task<void> expire(JobKey job, std::int64_t keep);
+  Task<void> stop_copies(JobKey job);
+  Task<Result<void>> remove_all(JobKey job);
   Task<Result<void>> remove_entry(JobKey job, std::string name, std::vector<std::string> keys);
   Task<void> restore(JobKey job, std::string name);
   Task<Result<void>> copy_back(JobKey job, std::string name);
@@ -76,9 +98,8 @@ class Bucket {
   s3::Client& client_;
   BucketOptions options_;
   Logger logger_;
-  std::map<JobKey, CheckpointId> kept_;  // the newest one that this process has sent
-  std::set<std::pair<JobKey, CheckpointId>> sending_;
-  std::set<std::string> open_;  // names of entries that are being sent
+  std::map<JobKey, CopiesPtr> copies_;
+  std::set<JobKey> removing_;
   std::set<JobKey> restoring_;
   std::set<JobKey> fenced_;
   TaskGroup tasks_;

@@ -33,6 +33,7 @@ struct FakeStore {
   std::string broken;  // keys that hold this text cannot be written
   std::map<int, std::string> pieces;
   bool silent = false;  // bodies are taken and never answered
+  bool slow = false;    // bodies are answered after a minute
 
   Task<Result<net::Response>> answer(net::Request request) {
     const net::TargetParts target = net::split_target(request.target);
@@ -50,6 +51,9 @@ struct FakeStore {
     if (silent && request.method == "PUT") {
       CO_TRY(co_await sleep_for(std::chrono::hours(100)));
     }
+    if (slow && request.method == "PUT") {
+      CO_TRY(co_await sleep_for(std::chrono::minutes(1)));
+    }
     if (request.method == "GET") {
       co_return objects.contains(key) ? text(200, objects.at(key)) : missing();
     }
@@ -61,6 +65,10 @@ struct FakeStore {
 
   net::Response change(const std::string& method, const std::string& key,
                        const std::vector<net::QueryItem>& query, const std::string& body) {
+    if (method == "DELETE" && !query.empty()) {
+      log.push_back("drop " + short_of(key));
+      return net::Response{.status = 204};
+    }
     if (method == "DELETE") {
       log.push_back("delete " + short_of(key));
       objects.erase(key);
@@ -176,7 +184,8 @@ class BucketTest : public testing::Test {
     co_return result;
   }
   // The status of the commit.
-  Answer save(std::int64_t generation, std::int64_t step, const std::string& text) {
+  Answer save(std::int64_t generation, std::int64_t step, const std::string& text,
+              bool bucket = true) {
     const Answer begun =
         send("POST", "/checkpoints",
              R"({"generation":)" + std::to_string(generation) + R"(,"step":)" +
@@ -186,7 +195,21 @@ class BucketTest : public testing::Test {
     }
     const std::string id = begun.text.substr(6, begun.text.find(',') - 6);
     EXPECT_EQ(send("PUT", "/checkpoints/" + id + "/parts/state", text).status, 200);
-    return send("POST", "/checkpoints/" + id + "/commit", R"({"bucket":true})");
+    return send("POST", "/checkpoints/" + id + "/commit", bucket ? R"({"bucket":true})" : "{}");
+  }
+  // The client leaves after a second.
+  void commit_and_leave(int id) {
+    net::Request request{
+        .method = "POST",
+        .target = "/v1/jobs/default/1111-2222/checkpoints/" + std::to_string(id) + "/commit"};
+    request.body = net::body_of(R"({"bucket":true})");
+    const Result<net::Response> left =
+        wait(with_timeout(seconds(1), "answer", service_->send(std::move(request))));
+    EXPECT_FALSE(left);
+  }
+  std::size_t manifests() const {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        objects_.objects, [](const auto& each) { return each.first.ends_with("manifest.json"); }));
   }
   // After what comes back in the background.
   Answer latest() {
@@ -197,7 +220,9 @@ class BucketTest : public testing::Test {
     }
     return found;
   }
-  static Task<void> pause() { static_cast<void>(co_await sleep_for(seconds(1))); }
+  static Task<void> pause(Duration duration = seconds(1)) {
+    static_cast<void>(co_await sleep_for(duration));
+  }
 
   SimEnv world_;
   CutDisk disk_{world_.env().files, world_.env().random};
@@ -304,6 +329,63 @@ TEST_F(BucketTest, a_store_that_never_answers_fails_the_commit_in_minutes) {
   EXPECT_EQ(failed.status, 503);
   EXPECT_TRUE(failed.text.contains("answered nothing for")) << failed.text;
   EXPECT_LT(world_.env().loop.now() - began, std::chrono::minutes(15));
+}
+
+TEST_F(BucketTest, a_copy_outlives_its_client) {
+  objects_.broken = "parts";
+  EXPECT_EQ(save(1, 10, "ten").status, 503);
+  objects_.broken.clear();
+  objects_.slow = true;
+  commit_and_leave(1);
+  EXPECT_EQ(manifests(), 0U);
+  wait(pause(std::chrono::minutes(3)));
+  EXPECT_EQ(manifests(), 1U);
+}
+
+TEST_F(BucketTest, a_failed_copy_is_repeated_without_a_client) {
+  objects_.broken = "parts";
+  EXPECT_EQ(save(1, 10, "ten").status, 503);
+  wait(pause(std::chrono::minutes(1)));
+  EXPECT_EQ(manifests(), 0U);
+  objects_.broken.clear();
+  wait(pause(std::chrono::minutes(4)));
+  EXPECT_EQ(manifests(), 1U);
+}
+
+TEST_F(BucketTest, a_checkpoint_that_retention_removes_meanwhile_still_arrives) {
+  EXPECT_EQ(save(1, 1, "one").status, 200);
+  objects_.broken = "parts";
+  EXPECT_EQ(save(1, 10, "ten").status, 503);
+  objects_.broken.clear();
+  objects_.slow = true;
+  commit_and_leave(2);
+  for (int step : {20, 30, 40}) {
+    save(1, step, "later", false);
+  }
+  EXPECT_EQ(send("GET", "/checkpoints/2").status, 404);
+  wait(pause(std::chrono::minutes(3)));
+  EXPECT_EQ(std::ranges::count(objects_.log, "put 1-10/manifest.json"), 1);
+}
+
+TEST_F(BucketTest, a_stopped_service_leaves_no_upload_behind) {
+  close();
+  open(4);
+  objects_.broken = "parts";
+  EXPECT_EQ(save(1, 10, "0123456789").status, 503);
+  objects_.broken.clear();
+  objects_.slow = true;
+  commit_and_leave(1);
+  objects_.log.clear();
+  close();
+  EXPECT_EQ(objects_.log, Log({"drop 1-10/parts/state"}));
+  open();
+}
+
+TEST_F(BucketTest, a_job_that_begins_again_with_the_same_ids_is_sent_again) {
+  EXPECT_EQ(save(1, 10, "ten").status, 200);
+  EXPECT_TRUE(wait(store_->remove_job(kJob)));
+  EXPECT_EQ(save(1, 20, "twenty").status, 200);
+  EXPECT_EQ(manifests(), 2U);
 }
 
 TEST_F(BucketTest, large_parts_go_in_pieces) {

@@ -259,12 +259,27 @@ std::vector<JobSummary> Store::jobs(std::string_view ns) const {
   return summaries;
 }
 
+Result<Store::Held> Store::hold(const JobKey& key, CheckpointId id) const {
+  TRY_ASSIGN(const CheckpointPtr checkpoint, get(key, id));
+  if (checkpoint->state != State::committed) {
+    return fail(not_found("checkpoint " + std::to_string(id) + " of job " + key.text() +
+                          " is not committed"));
+  }
+  return Held{.checkpoint = checkpoint, .files = parts_->find(key)->entries.at(id).hold};
+}
+
 Result<Store::Reading> Store::read(const JobKey& key, CheckpointId id, const std::string& name,
                                    std::string_view range_header) {
-  TRY_ASSIGN(const CheckpointPtr checkpoint, get(key, id));
-  const auto part = checkpoint->parts.find(name);
-  if (checkpoint->state != State::committed || part == checkpoint->parts.end()) {
-    return fail(not_found("checkpoint " + std::to_string(id) + " of job " + key.text() +
+  TRY_ASSIGN(const Held held, hold(key, id));
+  return read(key, held, name, range_header);
+}
+
+Result<Store::Reading> Store::read(const JobKey& key, const Held& held, const std::string& name,
+                                   std::string_view range_header) {
+  const Checkpoint& checkpoint = *held.checkpoint;
+  const auto part = checkpoint.parts.find(name);
+  if (part == checkpoint.parts.end()) {
+    return fail(not_found("checkpoint " + std::to_string(checkpoint.id) + " of job " + key.text() +
                           " has no part " + name));
   }
   Reading reading{.size = size_of(part->second), .crc32c = crc32c_of(part->second)};
@@ -272,11 +287,10 @@ Result<Store::Reading> Store::read(const JobKey& key, CheckpointId id, const std
   reading.range = range.value_or(ByteRange{.begin = 0, .end = reading.size});
   std::vector<internal::PartBody::Source> sources;
   for (const auto& [offset, chunk] : part->second) {
-    sources.push_back({parts_->disk.chunk_path(key, id, chunk.file), chunk});
+    sources.push_back({parts_->disk.chunk_path(key, checkpoint.id, chunk.file), chunk});
   }
-  reading.body =
-      std::make_unique<internal::PartBody>(parts_->env, parts_->disk.handles(), std::move(sources),
-                                           reading.range, parts_->find(key)->entries.at(id).hold);
+  reading.body = std::make_unique<internal::PartBody>(
+      parts_->env, parts_->disk.handles(), std::move(sources), reading.range, held.files);
   return reading;
 }
 

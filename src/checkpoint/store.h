@@ -127,6 +127,15 @@ class Store {
   Result<Reading> read(const JobKey& job, CheckpointId id, const std::string& part,
                        std::string_view range_header);
 
+  // A committed checkpoint whose parts stay readable although retention removes it.
+  struct Held {
+    CheckpointPtr checkpoint{};
+    std::shared_ptr<void> files{};
+  };
+  Result<Held> hold(const JobKey& job, CheckpointId id) const;
+  Result<Reading> read(const JobKey& job, const Held& held, const std::string& part,
+                       std::string_view range_header);
+
   StoreCounts counts() const;
   // Why the disk rejected the last write; empty when it did not.
   const std::string& trouble() const;
