@@ -82,6 +82,7 @@ Result<void> add_bucket(Env env, const Flags& flags, Settings& settings) {
   s3::Location location = flags.bucket;
   location.attempts_max = 3;
   location.connect_timeout = std::chrono::seconds(5);
+  location.head_timeout = std::chrono::seconds(8);
   TRY_ASSIGN(settings.bucket, s3::connect(env, location, "codeflare-checkpointd"));
   settings.bucket_options.prefix = s3::directory_prefix(flags.bucket_prefix);
   return {};

@@ -115,7 +115,7 @@ Task<Result<Bucket::Listed>> Bucket::list(JobKey job) {
 // --- to the bucket ---
 
 Task<Result<void>> Bucket::fence(JobKey job) {
-  if (fenced_.contains(job)) {
+  if (store_.latest(job)) {
     co_return Result<void>();
   }
   const Result<Listed> listed = co_await list(job);
@@ -130,7 +130,6 @@ Task<Result<void>> Bucket::fence(JobKey job) {
       co_return fail(raised.error());
     }
   }
-  fenced_.insert(job);
   co_return Result<void>();
 }
 
@@ -335,7 +334,6 @@ Task<Result<void>> Bucket::remove_job(JobKey job) {
   if (!removing_.insert(job).second) {
     co_return fail(refuse(503, "BucketFailed", "job " + job.text() + " is being removed"));
   }
-  fenced_.erase(job);
   co_await stop_copies(job);
   Result<void> removed = co_await remove_all(job);
   removing_.erase(job);

@@ -44,8 +44,8 @@ class Bucket {
   Bucket(Store& store, s3::Client& client, BucketOptions options, Logger logger);
   Task<void> close() { return tasks_.close(); }
 
-  // Before the first checkpoint of a job: a store that lost its disk forgot which generations are
-  // old; the bucket knows.
+  // For a job without a committed checkpoint in the store: a store that lost its disk forgot which
+  // generations are old; the bucket knows.
   Task<Result<void>> fence(JobKey job);
   // Returns when the bucket has the checkpoint; fails with 503 BucketFailed. The copy does not end
   // with the caller, and a failed one is repeated until a newer checkpoint is wanted. Copies of a
@@ -101,7 +101,6 @@ class Bucket {
   std::map<JobKey, CopiesPtr> copies_;
   std::set<JobKey> removing_;
   std::set<JobKey> restoring_;
-  std::set<JobKey> fenced_;
   TaskGroup tasks_;
 };
 

@@ -32,10 +32,14 @@ struct FakeStore {
   std::vector<std::string> log;
   std::string broken;  // keys that hold this text cannot be written
   std::map<int, std::string> pieces;
+  bool down = false;
   bool silent = false;  // bodies are taken and never answered
   bool slow = false;    // bodies are answered after a minute
 
   Task<Result<net::Response>> answer(net::Request request) {
+    if (down) {
+      co_return fail(unavailable("connection refused"));
+    }
     const net::TargetParts target = net::split_target(request.target);
     if (target.path == "/b") {
       co_return list(*net::parse_query(target.query));
@@ -386,6 +390,26 @@ TEST_F(BucketTest, a_job_that_begins_again_with_the_same_ids_is_sent_again) {
   EXPECT_TRUE(wait(store_->remove_job(kJob)));
   EXPECT_EQ(save(1, 20, "twenty").status, 200);
   EXPECT_EQ(manifests(), 2U);
+}
+
+TEST_F(BucketTest, a_service_that_starts_while_the_bucket_is_down_saves_to_its_disk) {
+  EXPECT_EQ(save(1, 10, "ten").status, 200);
+  close();
+  open();
+  objects_.down = true;
+  EXPECT_EQ(save(1, 20, "twenty", false).status, 200);
+  EXPECT_TRUE(send("GET", "/latest").text.contains(R"("step":20)"));
+}
+
+TEST_F(BucketTest, deleting_a_job_ends_its_copy) {
+  objects_.broken = "parts";
+  EXPECT_EQ(save(1, 10, "ten").status, 503);
+  objects_.broken.clear();
+  objects_.slow = true;
+  commit_and_leave(1);
+  EXPECT_EQ(send("DELETE", "").status, 204);
+  wait(pause(std::chrono::hours(1)));
+  EXPECT_TRUE(objects_.objects.empty());
 }
 
 TEST_F(BucketTest, large_parts_go_in_pieces) {

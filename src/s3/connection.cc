@@ -15,7 +15,8 @@ Result<Connection> connect(Env env, const Location& location, std::string user_a
                         .bucket = location.bucket,
                         .region = location.region,
                         .credentials = {},
-                        .attempts_max = location.attempts_max};
+                        .attempts_max = location.attempts_max,
+                        .head_timeout = location.head_timeout};
   while (options.prefix.ends_with('/')) {
     options.prefix.pop_back();
   }

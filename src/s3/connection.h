@@ -18,6 +18,7 @@ struct Location {
   // Of each call.
   int attempts_max = ClientOptions{}.attempts_max;
   Duration connect_timeout = net::ClientOptions{}.connect_timeout;
+  Duration head_timeout = ClientOptions{}.head_timeout;
 };
 
 // A bucket with the connections to it.
