@@ -19,6 +19,10 @@ constexpr std::size_t kManifestBytesMax = 4u << 20;
 constexpr Duration kRepeatWait = std::chrono::minutes(1);
 constexpr Duration kRepeatWaitMax = std::chrono::minutes(30);
 constexpr int kRepeatsMax = 12;
+// An outcome that nobody has asked for is old then.
+constexpr Duration kOutcomeAge = std::chrono::minutes(1);
+// Clients leave after two seconds.
+constexpr Duration kRestoreWait = std::chrono::seconds(1);
 constexpr Duration kDropTimeout = std::chrono::seconds(5);
 
 // For a checkpoint that went while it was sent.
@@ -334,6 +338,7 @@ Task<Result<void>> Bucket::remove_job(JobKey job) {
   if (!removing_.insert(job).second) {
     co_return fail(refuse(503, "BucketFailed", "job " + job.text() + " is being removed"));
   }
+  co_await stop_restore(job);
   co_await stop_copies(job);
   Result<void> removed = co_await remove_all(job);
   removing_.erase(job);
@@ -366,31 +371,74 @@ Task<Result<void>> Bucket::remove_all(JobKey job) {
 // --- from the bucket ---
 
 Task<Result<void>> Bucket::bring_back(JobKey job) {
-  const Error on_its_way = refuse(
-      503, "Restoring",
-      "the checkpoint of job " + job.text() + " comes back from the bucket; repeat the request");
-  if (restoring_.contains(job)) {
-    co_return fail(on_its_way);
+  if (tasks_.stop_token().stop_requested() || removing_.contains(job)) {
+    co_return fail(refuse(503, "Restoring", "the job is being removed or the service stops"));
   }
-  restoring_.insert(job);
-  Result<Listed> listed = co_await list(job);
-  if (!listed || listed->committed.empty()) {
-    restoring_.erase(job);
-    co_return listed ? fail(not_found("job " + job.text() + " has no committed checkpoint"))
-                     : fail(failed(listed.error()));
+  RestorePtr found = restores_[job];
+  const Instant now = client_.env().loop.now();
+  if (found == nullptr || (found->outcome && now > after(found->ended_at, kOutcomeAge))) {
+    found = restores_[job] = std::make_shared<Restore>();
+    tasks_.spawn(with_stop(found->stop.token(), restore(job, found)));
   }
-  tasks_.spawn(restore(job, listed->committed.back().name));
-  co_return fail(on_its_way);
+  if (!found->outcome) {
+    static_cast<void>(co_await with_timeout(kRestoreWait, "restore", wait_for(found->ended)));
+  }
+  if (!found->outcome) {
+    co_return fail(refuse(
+        503, "Restoring",
+        "the checkpoint of job " + job.text() + " comes back from the bucket; repeat the request"));
+  }
+  forget(job, found);
+  co_return *found->outcome;
 }
 
-Task<void> Bucket::restore(JobKey job, std::string name) {
+void Bucket::forget(const JobKey& job, const RestorePtr& restore) {
+  if (const auto at = restores_.find(job); at != restores_.end() && at->second == restore) {
+    restores_.erase(at);
+  }
+}
+
+Task<void> Bucket::restore(JobKey job, RestorePtr restore) {
+  restore->outcome = co_await restore_newest(job);
+  restore->ended_at = client_.env().loop.now();
+  if (*restore->outcome) {
+    forget(job, restore);  // the store answers from now on
+  }
+  restore->ended.notify_all();
+}
+
+Task<Result<void>> Bucket::restore_newest(JobKey job) {
+  const Result<Listed> listed = co_await list(job);
+  if (!listed) {
+    co_return fail(failed(listed.error()));
+  }
+  if (listed->committed.empty()) {
+    co_return fail(not_found("job " + job.text() + " has no committed checkpoint"));
+  }
+  const std::string name = listed->committed.back().name;
   const Result<void> done = co_await copy_back(job, name);
-  restoring_.erase(job);
   if (done) {
     logger_.info("checkpoint is back from the bucket", {{"job", job.text()}, {"name", name}});
-  } else {
-    logger_.warn("checkpoint is not back from the bucket",
-                 {{"job", job.text()}, {"name", name}, {"error", done.error()}});
+    co_return done;
+  }
+  if (done.error().code == ErrorCode::cancelled) {
+    co_return done;
+  }
+  logger_.warn("checkpoint is not back from the bucket",
+               {{"job", job.text()}, {"name", name}, {"error", done.error()}});
+  co_return fail(refuse(503, "RestoreFailed", "checkpoint " + name + ": " + done.error().message));
+}
+
+Task<void> Bucket::stop_restore(JobKey job) {
+  const auto at = restores_.find(job);
+  if (at == restores_.end()) {
+    co_return;
+  }
+  const RestorePtr restore = at->second;
+  restores_.erase(at);
+  restore->stop.request_stop();
+  while (!restore->outcome) {
+    co_await restore->ended.wait_uncancellable();
   }
 }
 

@@ -51,8 +51,9 @@ class Bucket {
   // with the caller, and a failed one is repeated until a newer checkpoint is wanted. Copies of a
   // job go one after the other; older ones beyond the retention are removed in between.
   Task<Result<void>> keep(JobKey job, CheckpointPtr checkpoint);
-  // Of a job without a committed checkpoint in the store. not_found: the bucket has none either;
-  // 503 Restoring: one is on its way to the store.
+  // Of a job without a committed checkpoint in the store, which has one when this returns.
+  // not_found: the bucket has none either; 503 Restoring: one is on its way to the store; 503
+  // RestoreFailed: it did not arrive, and the next call tries again.
   Task<Result<void>> bring_back(JobKey job);
   // With all its objects.
   Task<Result<void>> remove_job(JobKey job);
@@ -89,7 +90,18 @@ class Bucket {
   Task<void> stop_copies(JobKey job);
   Task<Result<void>> remove_all(JobKey job);
   Task<Result<void>> remove_entry(JobKey job, std::string name, std::vector<std::string> keys);
-  Task<void> restore(JobKey job, std::string name);
+  // What comes from the bucket for one job. It does not end with the request that began it.
+  struct Restore {
+    std::optional<Result<void>> outcome{};
+    Instant ended_at{};
+    WaitList ended{};
+    StopSource stop{};
+  };
+  using RestorePtr = std::shared_ptr<Restore>;
+  Task<void> restore(JobKey job, RestorePtr restore);
+  Task<Result<void>> restore_newest(JobKey job);
+  void forget(const JobKey& job, const RestorePtr& restore);
+  Task<void> stop_restore(JobKey job);
   Task<Result<void>> copy_back(JobKey job, std::string name);
   Task<Result<Store::Begun>> begin_copy(JobKey job, const Checkpoint& from);
   std::string path_of(const JobKey& job) const;
@@ -100,7 +112,7 @@ class Bucket {
   Logger logger_;
   std::map<JobKey, CopiesPtr> copies_;
   std::set<JobKey> removing_;
-  std::set<JobKey> restoring_;
+  std::map<JobKey, RestorePtr> restores_;  // under way, or not asked for since they ended
   TaskGroup tasks_;
 };
 

@@ -33,6 +33,7 @@ struct FakeStore {
   std::string broken;  // keys that hold this text cannot be written
   std::map<int, std::string> pieces;
   bool down = false;
+  bool slow_list = false;
   bool silent = false;  // bodies are taken and never answered
   bool slow = false;    // bodies are answered after a minute
 
@@ -42,6 +43,7 @@ struct FakeStore {
     }
     const net::TargetParts target = net::split_target(request.target);
     if (target.path == "/b") {
+      CO_TRY(co_await sleep_for(seconds(slow_list ? 30 : 0)));
       co_return list(*net::parse_query(target.query));
     }
     const std::string key = *net::percent_decode(target.path.substr(3));
@@ -218,7 +220,7 @@ class BucketTest : public testing::Test {
   // After what comes back in the background.
   Answer latest() {
     Answer found = send("GET", "/latest");
-    for (int i = 0; i < 100 && found.status == 503; ++i) {
+    for (int i = 0; i < 100 && found.text.contains("Restoring"); ++i) {
       wait(pause());
       found = send("GET", "/latest");
     }
@@ -260,6 +262,7 @@ TEST_F(BucketTest, a_commit_writes_the_manifest_last_and_old_ones_lose_theirs_fi
   EXPECT_EQ(save(1, 20, "twenty").status, 200);
   objects_.log.clear();
   EXPECT_EQ(save(2, 15, "fifteen").status, 200);
+  wait(pause());
   EXPECT_EQ(objects_.log, Log({"put 2-15/parts/state", "put 2-15/manifest.json",
                                "delete 1-10/manifest.json", "delete 1-10/parts/state"}));
 }
@@ -304,6 +307,7 @@ TEST_F(BucketTest, a_checkpoint_without_its_manifest_does_not_count_and_is_remov
   EXPECT_TRUE(latest().text.contains(R"("step":10)"));
   objects_.broken.clear();
   EXPECT_EQ(save(1, 30, "thirty").status, 200);
+  wait(pause());
   EXPECT_EQ(std::ranges::count(objects_.log, "delete 1-20/parts/state"), 1);
 }
 
@@ -323,7 +327,46 @@ TEST_F(BucketTest, a_damaged_part_is_not_brought_back) {
     value = value == "ten" ? "net" : value;
   }
   lose_disk();
-  EXPECT_EQ(latest().status, 503) << "never a beginning from nothing";
+  const Answer broken = latest();
+  EXPECT_EQ(broken.status, 503) << "never a beginning from nothing";
+  EXPECT_TRUE(broken.text.contains("RestoreFailed") && broken.text.contains("crc32c"))
+      << broken.text;
+}
+
+TEST_F(BucketTest, a_restore_that_failed_is_tried_again_by_the_next_request) {
+  save(1, 10, "ten");
+  const std::map<std::string, std::string> whole = objects_.objects;
+  for (auto& [key, value] : objects_.objects) {
+    value = value == "ten" ? "net" : value;
+  }
+  lose_disk();
+  EXPECT_TRUE(send("GET", "/latest").text.contains("RestoreFailed"));
+  objects_.objects = whole;
+  EXPECT_EQ(latest().status, 200);
+  EXPECT_EQ(
+      send("GET", "/checkpoints/" + std::to_string((*store_->latest(kJob))->id) + "/parts/state")
+          .text,
+      "ten");
+}
+
+TEST_F(BucketTest, a_restore_that_nobody_saw_end_is_not_the_answer_of_a_later_one) {
+  save(1, 10, "ten");
+  lose_disk();
+  objects_.slow_list = true;
+  EXPECT_TRUE(send("GET", "/latest").text.contains("Restoring"));
+  wait(pause(std::chrono::minutes(2)));
+  EXPECT_TRUE(wait(store_->remove_job(kJob)));
+  objects_.slow_list = false;
+  EXPECT_EQ(latest().status, 200);
+}
+
+TEST_F(BucketTest, a_slow_restore_outlives_the_request_that_began_it) {
+  save(1, 10, "ten");
+  lose_disk();
+  objects_.slow_list = true;
+  EXPECT_TRUE(send("GET", "/latest").text.contains("Restoring"));
+  wait(pause(std::chrono::minutes(2)));
+  EXPECT_EQ(send("GET", "/latest").status, 200);
 }
 
 TEST_F(BucketTest, a_store_that_never_answers_fails_the_commit_in_minutes) {

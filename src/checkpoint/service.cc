@@ -313,9 +313,10 @@ Task<Service::Answer> Service::serve_commit(Request request, JobKey job, Checkpo
 }
 
 Task<Service::Answer> Service::serve_latest(JobKey job) {
-  const Result<CheckpointPtr> latest = store_.latest(job);
+  Result<CheckpointPtr> latest = store_.latest(job);
   if (!latest && latest.error().code == ErrorCode::not_found && options_.bucket != nullptr) {
     CO_TRY(co_await options_.bucket->bring_back(job));
+    latest = store_.latest(job);
   }
   CO_TRY(latest);
   co_return json_response(200, checkpoint_text(**latest, Detail::whole));
