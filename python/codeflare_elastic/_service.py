@@ -54,8 +54,9 @@ class Service:
 
     def latest(self):
         """The document of the newest committed checkpoint, or None."""
+        path = "/latest?bucket=true" if self.has_bucket else "/latest"
         try:
-            return json.loads(self._call("GET", "/latest", timeout=_ASK_SECONDS))
+            return json.loads(self._call("GET", path, timeout=_ASK_SECONDS))
         except ServiceError as error:
             if error.status == 404:
                 return None

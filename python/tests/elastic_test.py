@@ -315,7 +315,8 @@ class FakeService(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         if self.headers["Authorization"] != "Bearer secret":
             return self.answer(403, {"reason": "Forbidden", "message": "use the token of this job"})
-        if self.path == "/v1/jobs/ns/uid/latest":
+        if self.path.partition("?")[0] == "/v1/jobs/ns/uid/latest":
+            self.server.looked = self.path.partition("?")[2]
             return self.answer(200, self.server.latest) if self.server.latest else self.answer(404, {"reason": "NotFound"})
         self.send_response(200)
         self.send_header("Content-Length", str(len(self.server.part)))
@@ -438,7 +439,9 @@ class Tiers(unittest.TestCase):
 
     def test_a_save_of_the_type_s3_is_committed_before_the_bucket_is_waited_for(self):
         self.environment["LATTICE_CHECKPOINT_TYPE"] = "s3"
-        self.save(self.saver(), 3)
+        saver = self.saver()
+        self.save(saver, 3)
+        self.assertEqual((_saver.newest_of(saver.remote)[0], self.server.looked), (3, "bucket=true"))
         self.assertTrue(self.server.open["bucket"])
         self.assertEqual([commit.get("bucket", False) for commit in self.server.commits], [False, True])
         self.assertEqual([tier for _, tier, _ in self.saved], ["memory", "disk", "service", "bucket"])

@@ -334,15 +334,15 @@ Task<Result<void>> Bucket::remove_entry(JobKey job, std::string name,
   co_return Result<void>();
 }
 
-Task<Result<void>> Bucket::remove_job(JobKey job) {
+Task<Result<bool>> Bucket::remove_job(JobKey job) {
   if (!removing_.insert(job).second) {
     co_return fail(refuse(503, "BucketFailed", "job " + job.text() + " is being removed"));
   }
   co_await stop_restore(job);
   co_await stop_copies(job);
-  Result<void> removed = co_await remove_all(job);
+  Result<bool> removed = co_await remove_all(job);
   removing_.erase(job);
-  co_return removed ? Result<void>() : fail(failed(removed.error()));
+  co_return removed ? std::move(removed) : Result<bool>(fail(failed(removed.error())));
 }
 
 Task<void> Bucket::stop_copies(JobKey job) {
@@ -359,13 +359,13 @@ Task<void> Bucket::stop_copies(JobKey job) {
   }
 }
 
-Task<Result<void>> Bucket::remove_all(JobKey job) {
+Task<Result<bool>> Bucket::remove_all(JobKey job) {
   CO_TRY_ASSIGN(Listed listed, co_await list(job));
   for (auto& [name, keys] : listed.keys) {
     std::vector<std::string> gone = std::move(keys);
     CO_TRY(co_await remove_entry(job, name, std::move(gone)));
   }
-  co_return Result<void>();
+  co_return !listed.keys.empty();
 }
 
 // --- from the bucket ---

@@ -55,8 +55,8 @@ class Bucket {
   // not_found: the bucket has none either; 503 Restoring: one is on its way to the store; 503
   // RestoreFailed: it did not arrive, and the next call tries again.
   Task<Result<void>> bring_back(JobKey job);
-  // With all its objects.
-  Task<Result<void>> remove_job(JobKey job);
+  // With all its objects; false: there were none.
+  Task<Result<bool>> remove_job(JobKey job);
 
  private:
   struct Listed {
@@ -88,7 +88,7 @@ class Bucket {
                                                ByteRange range);
   Task<void> expire(JobKey job, std::int64_t keep);
   Task<void> stop_copies(JobKey job);
-  Task<Result<void>> remove_all(JobKey job);
+  Task<Result<bool>> remove_all(JobKey job);
   Task<Result<void>> remove_entry(JobKey job, std::string name, std::vector<std::string> keys);
   // What comes from the bucket for one job. It does not end with the request that began it.
   struct Restore {

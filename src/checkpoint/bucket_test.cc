@@ -219,10 +219,10 @@ class BucketTest : public testing::Test {
   }
   // After what comes back in the background.
   Answer latest() {
-    Answer found = send("GET", "/latest");
+    Answer found = send("GET", "/latest?bucket=true");
     for (int i = 0; i < 100 && found.text.contains("Restoring"); ++i) {
       wait(pause());
-      found = send("GET", "/latest");
+      found = send("GET", "/latest?bucket=true");
     }
     return found;
   }
@@ -340,7 +340,7 @@ TEST_F(BucketTest, a_restore_that_failed_is_tried_again_by_the_next_request) {
     value = value == "ten" ? "net" : value;
   }
   lose_disk();
-  EXPECT_TRUE(send("GET", "/latest").text.contains("RestoreFailed"));
+  EXPECT_TRUE(send("GET", "/latest?bucket=true").text.contains("RestoreFailed"));
   objects_.objects = whole;
   EXPECT_EQ(latest().status, 200);
   EXPECT_EQ(
@@ -353,7 +353,7 @@ TEST_F(BucketTest, a_restore_that_nobody_saw_end_is_not_the_answer_of_a_later_on
   save(1, 10, "ten");
   lose_disk();
   objects_.slow_list = true;
-  EXPECT_TRUE(send("GET", "/latest").text.contains("Restoring"));
+  EXPECT_TRUE(send("GET", "/latest?bucket=true").text.contains("Restoring"));
   wait(pause(std::chrono::minutes(2)));
   EXPECT_TRUE(wait(store_->remove_job(kJob)));
   objects_.slow_list = false;
@@ -364,9 +364,9 @@ TEST_F(BucketTest, a_slow_restore_outlives_the_request_that_began_it) {
   save(1, 10, "ten");
   lose_disk();
   objects_.slow_list = true;
-  EXPECT_TRUE(send("GET", "/latest").text.contains("Restoring"));
+  EXPECT_TRUE(send("GET", "/latest?bucket=true").text.contains("Restoring"));
   wait(pause(std::chrono::minutes(2)));
-  EXPECT_EQ(send("GET", "/latest").status, 200);
+  EXPECT_EQ(send("GET", "/latest?bucket=true").status, 200);
 }
 
 TEST_F(BucketTest, a_store_that_never_answers_fails_the_commit_in_minutes) {
@@ -441,7 +441,7 @@ TEST_F(BucketTest, a_service_that_starts_while_the_bucket_is_down_saves_to_its_d
   open();
   objects_.down = true;
   EXPECT_EQ(save(1, 20, "twenty", false).status, 200);
-  EXPECT_TRUE(send("GET", "/latest").text.contains(R"("step":20)"));
+  EXPECT_TRUE(send("GET", "/latest?bucket=true").text.contains(R"("step":20)"));
 }
 
 TEST_F(BucketTest, deleting_a_job_ends_its_copy) {
@@ -453,6 +453,24 @@ TEST_F(BucketTest, deleting_a_job_ends_its_copy) {
   EXPECT_EQ(send("DELETE", "").status, 204);
   wait(pause(std::chrono::hours(1)));
   EXPECT_TRUE(objects_.objects.empty());
+}
+
+TEST_F(BucketTest, a_job_that_saves_without_the_bucket_does_not_depend_on_it) {
+  objects_.down = true;
+  EXPECT_EQ(send("GET", "/latest").status, 404);
+  EXPECT_EQ(send("POST", "/checkpoints", R"({"generation":1,"step":1})").status, 201);
+}
+
+TEST_F(BucketTest, deleting_a_job_empties_the_disk_although_the_bucket_is_down) {
+  EXPECT_EQ(save(1, 10, "ten").status, 200);
+  objects_.down = true;
+  const Answer failed = send("DELETE", "");
+  EXPECT_TRUE(failed.text.contains("BucketFailed")) << failed.text;
+  EXPECT_EQ(send("GET", "/latest").status, 404);
+  objects_.down = false;
+  EXPECT_EQ(send("DELETE", "").status, 204);
+  EXPECT_EQ(manifests(), 0U);
+  EXPECT_EQ(send("DELETE", "").status, 404);
 }
 
 TEST_F(BucketTest, large_parts_go_in_pieces) {

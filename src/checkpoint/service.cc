@@ -8,6 +8,7 @@
 #include "json/write.h"
 #include "net/url.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace codeflare::checkpoint {
@@ -36,6 +37,13 @@ Response error_response(const Error& error) {
     response.headers.add("Retry-After", "1");
   }
   return response;
+}
+
+bool wants_bucket(std::string_view query) {
+  const auto items = net::parse_query(query);
+  return items && std::ranges::any_of(*items, [](const net::QueryItem& item) {
+           return item.name == "bucket" && item.value == "true";
+         });
 }
 
 std::string lease_text(const std::string& name, const Lease& lease) {
@@ -165,14 +173,25 @@ Task<Service::Answer> Service::serve(Request request) {
       co_return fail(permission_denied(
           "deleting all checkpoints of a job needs a token of namespace " + job->job.ns));
     }
-    if (options_.bucket != nullptr) {
-      CO_TRY(co_await options_.bucket->remove_job(job->job));
-    }
-    CO_TRY(co_await store_.remove_job(job->job));
+    CO_TRY(co_await remove_job(job->job));
     co_return no_content();
   }
   JobPath at = *std::move(job);
   co_return co_await serve_job(std::move(request), std::move(at));
+}
+
+// Also from the disk when the bucket fails: the space there is needed.
+Task<Result<void>> Service::remove_job(JobKey job) {
+  Result<bool> from_bucket = false;
+  if (options_.bucket != nullptr) {
+    from_bucket = co_await options_.bucket->remove_job(job);
+  }
+  Result<void> removed = co_await store_.remove_job(job);
+  CO_TRY(from_bucket);
+  if (*from_bucket && !removed && removed.error().code == ErrorCode::not_found) {
+    co_return Result<void>();
+  }
+  co_return removed;
 }
 
 Service::Answer Service::serve_open(std::string_view path) {
@@ -236,7 +255,8 @@ Task<Service::Answer> Service::serve_job(Request request, JobPath path) {
     co_return co_await serve_lease(std::move(request), std::move(path));
   }
   if (verb == "latest" && path.rest.size() == 1 && request.method == "GET") {
-    co_return co_await serve_latest(path.job);
+    const bool bucket = wants_bucket(net::split_target(request.target).query);
+    co_return co_await serve_latest(path.job, bucket);
   }
   if (verb == "fence" && path.rest.size() == 1 && request.method == "POST") {
     CO_TRY_ASSIGN(const std::string body, co_await read_small(request));
@@ -312,9 +332,11 @@ Task<Service::Answer> Service::serve_commit(Request request, JobKey job, Checkpo
   co_return json_response(200, checkpoint_text(*done, Detail::whole));
 }
 
-Task<Service::Answer> Service::serve_latest(JobKey job) {
+// Jobs that save without the bucket do not depend on it.
+Task<Service::Answer> Service::serve_latest(JobKey job, bool bucket) {
   Result<CheckpointPtr> latest = store_.latest(job);
-  if (!latest && latest.error().code == ErrorCode::not_found && options_.bucket != nullptr) {
+  const bool missing = !latest && latest.error().code == ErrorCode::not_found;
+  if (missing && bucket && options_.bucket != nullptr) {
     CO_TRY(co_await options_.bucket->bring_back(job));
     latest = store_.latest(job);
   }

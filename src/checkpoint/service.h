@@ -44,7 +44,8 @@ class Service final : public net::HttpService {
   Task<Answer> serve_job(net::Request request, internal::JobPath path);
   Task<Answer> serve_checkpoints(net::Request request, internal::JobPath path);
   Task<Answer> serve_commit(net::Request request, JobKey job, CheckpointId id);
-  Task<Answer> serve_latest(JobKey job);
+  Task<Answer> serve_latest(JobKey job, bool bucket);
+  Task<Result<void>> remove_job(JobKey job);
   Task<Answer> serve_part(net::Request request, JobKey job, CheckpointId id, std::string part);
   Task<Answer> serve_lease(net::Request request, internal::JobPath path);
   Answer list_jobs(const net::Request& request, std::string_view path);
