@@ -1,6 +1,7 @@
 #include "checkpoint/bucket.h"
 
 #include "base/async/sleep.h"
+#include "checkpoint/crc32c.h"
 #include "checkpoint/documents.h"
 #include "checkpoint/refusal.h"
 
@@ -43,14 +44,21 @@ Error failed(const Error& error) {
   return error.code == ErrorCode::cancelled ? error : refuse(503, "BucketFailed", error.message);
 }
 
-Task<Result<std::string>> digest_of(net::Body body) {
-  s3::Sha256 digest;
+struct Digests {
+  std::string sha256;
+  std::uint32_t crc32c = 0;
+};
+
+Task<Result<Digests>> digests_of(net::Body body) {
+  s3::Sha256 sha256;
+  std::uint32_t crc = 0;
   while (true) {
     CO_TRY_ASSIGN(const Bytes piece, co_await body->read());
     if (piece.empty()) {
-      co_return digest.hex();
+      co_return Digests{.sha256 = sha256.hex(), .crc32c = crc};
     }
-    digest.add(piece.view());
+    sha256.add(piece.view());
+    crc = crc32c(crc, piece.view());
   }
 }
 
@@ -246,8 +254,8 @@ Task<Result<void>> Bucket::send_all(JobKey job, Store::Held held, std::string na
   co_return co_await client_.put(path + std::string(kManifest), std::move(content));
 }
 
-Task<Result<s3::Client::Content>> Bucket::content_of(JobKey job, Store::Held held, std::string part,
-                                                     ByteRange range) {
+Task<Result<Bucket::Piece>> Bucket::piece_of(JobKey job, Store::Held held, std::string part,
+                                             ByteRange range) {
   const auto open = [this, job, held, part, range]() -> net::Body {
     Result<Store::Reading> reading =
         store_.read(job, held, part, range.end == range.begin ? "" : range_text(range));
@@ -257,17 +265,19 @@ Task<Result<s3::Client::Content>> Bucket::content_of(JobKey job, Store::Held hel
     return std::move(reading->body);
   };
   net::Body body = open();
-  CO_TRY_ASSIGN(std::string digest, co_await digest_of(std::move(body)));
-  co_return s3::Client::Content{
-      .size = range.end - range.begin, .sha256 = std::move(digest), .body = open};
+  CO_TRY_ASSIGN(Digests digests, co_await digests_of(std::move(body)));
+  co_return Piece{.content = {.size = range.end - range.begin,
+                              .sha256 = std::move(digests.sha256),
+                              .body = open},
+                  .crc32c = digests.crc32c};
 }
 
 Task<Result<void>> Bucket::send_part(JobKey job, Store::Held held, std::string part,
                                      std::string key) {
   const std::uint64_t size = size_of(held.checkpoint->parts.at(part));
   if (size <= options_.piece_bytes) {
-    CO_TRY_ASSIGN(s3::Client::Content content, co_await content_of(job, held, part, {0, size}));
-    co_return co_await client_.put(std::move(key), std::move(content));
+    CO_TRY_ASSIGN(Piece whole, co_await piece_of(job, held, part, {0, size}));
+    co_return co_await client_.put(std::move(key), std::move(whole.content));
   }
   CO_TRY_ASSIGN(const s3::Upload upload, co_await client_.begin_upload(std::move(key)));
   Result<void> sent = co_await send_pieces(job, held, part, upload, size);
@@ -280,12 +290,20 @@ Task<Result<void>> Bucket::send_part(JobKey job, Store::Held held, std::string p
 Task<Result<void>> Bucket::send_pieces(JobKey job, Store::Held held, std::string part,
                                        s3::Upload upload, std::uint64_t size) {
   std::vector<std::string> tags;
+  std::uint32_t crc = 0;
   for (std::uint64_t begin = 0; begin < size; begin += options_.piece_bytes) {
     const ByteRange range{begin, std::min(size, begin + options_.piece_bytes)};
-    CO_TRY_ASSIGN(s3::Client::Content content, co_await content_of(job, held, part, range));
+    CO_TRY_ASSIGN(Piece piece, co_await piece_of(job, held, part, range));
+    crc = crc32c_combine(crc, piece.crc32c, range.end - range.begin);
     const int number = static_cast<int>(tags.size()) + 1;
-    CO_TRY_ASSIGN(std::string tag, co_await client_.put_part(upload, number, std::move(content)));
+    CO_TRY_ASSIGN(std::string tag,
+                  co_await client_.put_part(upload, number, std::move(piece.content)));
     tags.push_back(std::move(tag));
+  }
+  // The disk checks whole chunks; pieces may begin and end within one.
+  if (const std::uint32_t expected = crc32c_of(held.checkpoint->parts.at(part)); crc != expected) {
+    co_return fail(data_loss("part " + part + " on the disk has crc32c " + checksum_text(crc) +
+                             ", not " + checksum_text(expected)));
   }
   co_return co_await client_.finish_upload(upload, std::move(tags), size);
 }

@@ -84,8 +84,11 @@ class Bucket {
   Task<Result<void>> send_pieces(JobKey job, Store::Held held, std::string part, s3::Upload upload,
                                  std::uint64_t size);
   Task<void> drop(s3::Upload upload);
-  Task<Result<s3::Client::Content>> content_of(JobKey job, Store::Held held, std::string part,
-                                               ByteRange range);
+  struct Piece {
+    s3::Client::Content content;
+    std::uint32_t crc32c = 0;
+  };
+  Task<Result<Piece>> piece_of(JobKey job, Store::Held held, std::string part, ByteRange range);
   Task<void> expire(JobKey job, std::int64_t keep);
   Task<void> stop_copies(JobKey job);
   Task<Result<bool>> remove_all(JobKey job);

@@ -483,6 +483,17 @@ TEST_F(BucketTest, large_parts_go_in_pieces) {
   EXPECT_EQ(send("GET", "/checkpoints/1/parts/state").text, "0123456789");
 }
 
+TEST_F(BucketTest, a_large_part_that_the_disk_has_damaged_is_not_finished_in_the_bucket) {
+  close();
+  open(4);
+  ASSERT_EQ(save(1, 10, "0123456789", false).status, 200);
+  const std::string chunk = "/data/jobs/default/1111-2222/checkpoints/1/c.1";
+  ASSERT_TRUE(disk_.write(chunk, "0123x56789"));
+  const Answer failed = send("POST", "/checkpoints/1/commit", R"({"bucket":true})");
+  EXPECT_TRUE(failed.text.contains("crc32c")) << failed.text;
+  EXPECT_EQ(objects_.log, Log({"drop 1-10/parts/state"}));
+}
+
 TEST_F(BucketTest, deleting_a_job_empties_its_part_of_the_bucket) {
   save(1, 10, "ten");
   objects_.objects["saved/default/other/1-1-x/manifest.json"] = "{}";
