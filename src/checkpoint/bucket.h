@@ -64,7 +64,7 @@ class Bucket {
     std::vector<BucketEntry> committed{};                    // oldest first
   };
   Task<Result<Listed>> list(JobKey job);
-  // What goes to the bucket for one job.
+  // The checkpoints of one job on their way to the bucket.
   struct Copies {
     CheckpointPtr wanted{};     // after `sending`
     CheckpointPtr sending{};    // or waits to be repeated
@@ -93,7 +93,7 @@ class Bucket {
   Task<void> stop_copies(JobKey job);
   Task<Result<bool>> remove_all(JobKey job);
   Task<Result<void>> remove_entry(JobKey job, std::string name, std::vector<std::string> keys);
-  // What comes from the bucket for one job. It does not end with the request that began it.
+  // A checkpoint on its way from the bucket. It outlives the request that began it.
   struct Restore {
     std::optional<Result<void>> outcome{};
     Instant ended_at{};
