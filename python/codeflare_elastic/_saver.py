@@ -8,6 +8,8 @@ from . import _service, _state_file
 from ._log import log
 
 _NAME = "state"
+_BUCKET_SECONDS = 10  # that an end waits for the bucket
+_REPORT_SECONDS = 1
 _BEHIND = "the checkpoint service still copies the newest saves to the bucket"
 
 
@@ -119,7 +121,7 @@ class Saver:
     A state is unsaved when the last tier that it goes to has failed. Memory does not count: it is lost with the pod.
 
     With a bucket a state is saved when the disk of the service has it, and saved again, in the tier `bucket`, when the bucket has
-    it. Waiting for the bucket ends with the next save: that state is then unsaved in the tier `bucket`.
+    it. Waiting for the bucket ends with the next save or the end: that state is then unsaved in the tier `bucket`.
     """
 
     def __init__(self, tiers, on_saved, on_unsaved=lambda step, tier, error: None):
@@ -127,6 +129,7 @@ class Saver:
         self.remote = [tier for tier in tiers if tier.tier == "service"]
         self._changed = threading.Condition()
         self._job, self._busy = None, False
+        self._ended = False  # nobody waits for the bucket any more
         self._copying = None  # (step, id) that the bucket does not have yet
         self._failing = {}  # tier -> reason that was reported
         self._fenced = 0  # generations up to this one may not save at the service
@@ -140,20 +143,21 @@ class Saver:
     def save(self, generation, world, first, meta, tree, blobs):
         """Returns at once. The blobs must not change any more. `first`: this worker is the one that saves at the service."""
         with self._changed:
-            self._job = generation, world, first, meta, tree, blobs
+            self._job, self._ended = (generation, world, first, meta, tree, blobs), False
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="lattice-save", daemon=True)
                 self._thread.start()
             self._changed.notify_all()
 
     def wait(self, seconds):
-        """Also for the bucket."""
+        """At the end: until what was saved is written, and a little for the bucket, to which the service goes on copying."""
         with self._changed:
-            done = self._changed.wait_for(lambda: not self.busy and self._copying is None, seconds)
-            copying = self._copying
-        if copying:
-            self._on_unsaved(copying[0], "bucket", _BEHIND)
-        return done
+            written = self._changed.wait_for(lambda: not self.busy, seconds)
+            copied = written and self._changed.wait_for(lambda: self._copying is None, min(seconds, _BUCKET_SECONDS))
+            if written and not copied:
+                self._ended = True
+                self._changed.wait_for(lambda: self._copying is None, _REPORT_SECONDS)
+            return copied
 
     def _run(self):
         while True:
@@ -177,7 +181,7 @@ class Saver:
 
     def _copy(self, generation, step, id_):
         try:
-            self.remote[0].copy(id_, lambda: self._job is None)
+            self.remote[0].copy(id_, lambda: self._job is None and not self._ended)
         except _service.NotWanted:
             self._failed("bucket", generation, step, _BEHIND)
             self._on_unsaved(step, "bucket", _BEHIND)
