@@ -24,6 +24,7 @@ constexpr int kRepeatsMax = 12;
 constexpr Duration kOutcomeAge = std::chrono::minutes(1);
 // Clients leave after two seconds.
 constexpr Duration kRestoreWait = std::chrono::seconds(1);
+constexpr std::string_view kEnding = "the job is being removed or the service stops";
 constexpr Duration kDropTimeout = std::chrono::seconds(5);
 
 // For a checkpoint that went while it was sent.
@@ -147,7 +148,7 @@ Task<Result<void>> Bucket::fence(JobKey job) {
 
 Task<Result<void>> Bucket::keep(JobKey job, CheckpointPtr checkpoint) {
   if (tasks_.stop_token().stop_requested() || removing_.contains(job)) {
-    co_return fail(refuse(503, "BucketFailed", "the job is being removed or the service stops"));
+    co_return fail(refuse(503, "BucketFailed", std::string(kEnding)));
   }
   CopiesPtr copies = copies_[job];
   if (copies == nullptr) {
@@ -164,6 +165,9 @@ Task<Result<void>> Bucket::keep(JobKey job, CheckpointPtr checkpoint) {
   }
   copies->changed.notify_all();  // a failed one is not waited with any longer
   while (copies->kept != checkpoint) {
+    if (copies->failed == checkpoint && copies->error.code == ErrorCode::cancelled) {
+      co_return fail(refuse(503, "BucketFailed", std::string(kEnding)));
+    }
     if (copies->failed == checkpoint) {
       co_return fail(failed(copies->error));
     }
@@ -390,7 +394,7 @@ Task<Result<bool>> Bucket::remove_all(JobKey job) {
 
 Task<Result<void>> Bucket::bring_back(JobKey job) {
   if (tasks_.stop_token().stop_requested() || removing_.contains(job)) {
-    co_return fail(refuse(503, "Restoring", "the job is being removed or the service stops"));
+    co_return fail(refuse(503, "Restoring", std::string(kEnding)));
   }
   RestorePtr found = restores_[job];
   const Instant now = client_.env().loop.now();
@@ -407,6 +411,9 @@ Task<Result<void>> Bucket::bring_back(JobKey job) {
         "the checkpoint of job " + job.text() + " comes back from the bucket; repeat the request"));
   }
   forget(job, found);
+  if (!*found->outcome && found->outcome->error().code == ErrorCode::cancelled) {
+    co_return fail(refuse(503, "Restoring", std::string(kEnding)));
+  }
   co_return *found->outcome;
 }
 

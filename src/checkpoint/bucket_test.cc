@@ -1,6 +1,7 @@
 #include "checkpoint/bucket.h"
 
 #include "base/async/sleep.h"
+#include "base/async/when.h"
 #include "base/env/sim_env.h"
 #include "checkpoint/refusal.h"
 #include "checkpoint/service.h"
@@ -188,6 +189,10 @@ class BucketTest : public testing::Test {
       result.text = (co_await net::read_all(std::move(body), 1u << 30)).value_or("<broken>");
     }
     co_return result;
+  }
+  Task<Answer> answer_after(Duration duration, net::Request request) {
+    co_await pause(duration);
+    co_return co_await answer(std::move(request));
   }
   // The status of the commit.
   Answer save(std::int64_t generation, std::int64_t step, const std::string& text,
@@ -471,6 +476,21 @@ TEST_F(BucketTest, deleting_a_job_empties_the_disk_although_the_bucket_is_down) 
   EXPECT_EQ(send("DELETE", "").status, 204);
   EXPECT_EQ(manifests(), 0U);
   EXPECT_EQ(send("DELETE", "").status, 404);
+}
+
+TEST_F(BucketTest, deleting_a_job_answers_the_commit_that_waits) {
+  ASSERT_EQ(save(1, 10, "ten", false).status, 200);
+  objects_.slow = true;
+  const auto request = [](const char* method, const char* rest, std::string body) {
+    net::Request made{.method = method, .target = "/v1/jobs/default/1111-2222" + std::string(rest)};
+    made.body = net::body_of(std::move(body));
+    return made;
+  };
+  const auto [commit, removed] =
+      wait(when_both(answer(request("POST", "/checkpoints/1/commit", R"({"bucket":true})")),
+                     answer_after(seconds(5), request("DELETE", "", ""))));
+  EXPECT_TRUE(commit.text.contains("being removed")) << commit.text;
+  EXPECT_EQ(removed.status, 204);
 }
 
 TEST_F(BucketTest, large_parts_go_in_pieces) {
