@@ -286,10 +286,24 @@ class Checkpoints(WithBucket):
         self.assertEqual((step, found, bytes(parts[0].data)), (30, meta, bytes(blobs[0].data)))
         self.assertNotIn(SECRET, self.log.read_text())
 
-    def test_a_bucket_that_rejects_the_keys_fails_the_save(self):
-        (self.at / "wrong").mkdir()
+    def wrong_keys(self):
+        (self.at / "wrong").mkdir(exist_ok=True)
         (self.at / "wrong/accessKeyID").write_text(KEY)
         (self.at / "wrong/secretAccessKey").write_text("another")
+
+    def test_a_service_with_its_disk_saves_although_the_bucket_rejects_it(self):
+        self.wrong_keys()
+        service = self.serve()
+        service.copy(service.save(1, 2, *self.state(10)))
+        service = self.serve("wrong")
+        id_ = service.save(1, 2, *self.state(20))
+        self.assertEqual(service.latest()["step"], 20)
+        with self.assertRaises(_service.ServiceError) as caught:
+            service.copy(id_)
+        self.assertEqual((caught.exception.status, caught.exception.reason), (503, "BucketFailed"))
+
+    def test_a_bucket_that_rejects_the_keys_fails_the_first_save(self):
+        self.wrong_keys()
         service = self.serve("wrong")
         with self.assertRaises(_service.ServiceError) as caught:
             service.save(1, 2, *self.state(10))
