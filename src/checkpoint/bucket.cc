@@ -203,8 +203,12 @@ Task<void> Bucket::send_wanted(JobKey job, CopiesPtr copies) {
 }
 
 Task<void> Bucket::send_until_kept(JobKey job, CopiesPtr copies, Store::Held held) {
+  // The same for each attempt: one whose answer was lost is not there twice.
+  const std::string name = std::to_string(held.checkpoint->generation) + "-" +
+                           std::to_string(held.checkpoint->step) + "-" +
+                           client_.env().random.uuid();
   for (int attempt = 1;; ++attempt) {
-    const Result<void> sent = co_await send_one(job, held);
+    const Result<void> sent = co_await send_all(job, held, name);
     if (sent) {
       copies->kept = held.checkpoint;
       co_return;
@@ -213,7 +217,14 @@ Task<void> Bucket::send_until_kept(JobKey job, CopiesPtr copies, Store::Held hel
     copies->error = sent.error();
     copies->changed.notify_all();
     const TaskContext& context = co_await current_context();
-    if (context.stop.stop_requested() || attempt > kRepeatsMax) {
+    if (context.stop.stop_requested()) {
+      co_return;
+    }
+    logger_.warn("checkpoint is not in the bucket", {{"job", job.text()},
+                                                     {"id", std::to_string(held.checkpoint->id)},
+                                                     {"error", sent.error()}});
+    const Result<CheckpointPtr> there = store_.get(job, held.checkpoint->id);
+    if (attempt > kRepeatsMax || !there || *there != held.checkpoint) {
       co_return;
     }
     const Instant again = after(context.loop->now(), wait_before(attempt));
@@ -230,19 +241,6 @@ Task<void> Bucket::send_until_kept(JobKey job, CopiesPtr copies, Store::Held hel
       co_return;
     }
   }
-}
-
-Task<Result<void>> Bucket::send_one(JobKey job, Store::Held held) {
-  const Checkpoint& checkpoint = *held.checkpoint;
-  const std::string name = std::to_string(checkpoint.generation) + "-" +
-                           std::to_string(checkpoint.step) + "-" + client_.env().random.uuid();
-  const std::string id = std::to_string(checkpoint.id);
-  Result<void> sent = co_await send_all(job, std::move(held), name);
-  if (!sent && sent.error().code != ErrorCode::cancelled) {
-    logger_.warn("checkpoint is not in the bucket",
-                 {{"job", job.text()}, {"id", id}, {"error", sent.error()}});
-  }
-  co_return sent;
 }
 
 Task<Result<void>> Bucket::send_all(JobKey job, Store::Held held, std::string name) {

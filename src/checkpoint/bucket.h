@@ -24,7 +24,7 @@ namespace codeflare::checkpoint {
 struct BucketEntry {
   std::int64_t generation = 0;
   std::int64_t step = 0;
-  std::string name{};  // GENERATION-STEP-UUID: never written twice
+  std::string name{};  // GENERATION-STEP-UUID: never written with another content
 
   friend auto operator<=>(const BucketEntry&, const BucketEntry&) = default;
 };
@@ -78,7 +78,6 @@ class Bucket {
   using CopiesPtr = std::shared_ptr<Copies>;
   Task<void> send_wanted(JobKey job, CopiesPtr copies);
   Task<void> send_until_kept(JobKey job, CopiesPtr copies, Store::Held held);
-  Task<Result<void>> send_one(JobKey job, Store::Held held);
   Task<Result<void>> send_all(JobKey job, Store::Held held, std::string name);
   Task<Result<void>> send_part(JobKey job, Store::Held held, std::string part, std::string key);
   Task<Result<void>> send_pieces(JobKey job, Store::Held held, std::string part, s3::Upload upload,

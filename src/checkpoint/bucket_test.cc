@@ -404,6 +404,24 @@ TEST_F(BucketTest, a_failed_copy_is_repeated_without_a_client) {
   EXPECT_EQ(manifests(), 1U);
 }
 
+TEST_F(BucketTest, a_checkpoint_that_was_deleted_is_not_sent_again) {
+  objects_.broken = "manifest";
+  EXPECT_EQ(save(1, 10, "ten").status, 503);
+  EXPECT_EQ(send("DELETE", "/checkpoints/1").status, 204);
+  wait(pause(std::chrono::minutes(5)));
+  objects_.log.clear();
+  wait(pause(std::chrono::hours(5)));
+  EXPECT_EQ(objects_.log, Log());
+}
+
+TEST_F(BucketTest, attempts_to_send_a_checkpoint_write_the_same_objects) {
+  objects_.broken = "manifest";
+  EXPECT_EQ(save(1, 10, "ten").status, 503);
+  wait(pause(std::chrono::hours(1)));
+  EXPECT_GT(objects_.log.size(), 3U);
+  EXPECT_EQ(objects_.objects.size(), 1U);
+}
+
 TEST_F(BucketTest, a_checkpoint_that_retention_removes_meanwhile_still_arrives) {
   EXPECT_EQ(save(1, 1, "one").status, 200);
   objects_.broken = "parts";
