@@ -3,6 +3,7 @@
 #include "base/async/sleep.h"
 #include "checkpoint/crc32c.h"
 #include "checkpoint/documents.h"
+#include "checkpoint/internal/bucket_words.h"
 #include "checkpoint/refusal.h"
 
 #include <algorithm>
@@ -11,20 +12,18 @@
 
 namespace codeflare::checkpoint {
 
+using internal::failed;
+using internal::kEnding;
+using internal::kManifest;
+using internal::kParts;
+using internal::wait_for;
+
 namespace {
 
-constexpr std::string_view kManifest = "manifest.json";
-constexpr std::string_view kParts = "parts/";
-constexpr std::size_t kManifestBytesMax = 4u << 20;
 // Between attempts to send a checkpoint: doubles up to the longest one.
 constexpr Duration kRepeatWait = std::chrono::minutes(1);
 constexpr Duration kRepeatWaitMax = std::chrono::minutes(30);
 constexpr int kRepeatsMax = 12;
-// An outcome that nobody has asked for is old then.
-constexpr Duration kOutcomeAge = std::chrono::minutes(1);
-// Clients leave after two seconds.
-constexpr Duration kRestoreWait = std::chrono::seconds(1);
-constexpr std::string_view kEnding = "the job is being removed or the service stops";
 constexpr Duration kDropTimeout = std::chrono::seconds(5);
 
 // For a checkpoint that went while it was sent.
@@ -39,10 +38,6 @@ class FailedBody final : public net::BodyStream {
 
 std::string range_text(const ByteRange& range) {
   return "bytes=" + std::to_string(range.begin) + "-" + std::to_string(range.end - 1);
-}
-
-Error failed(const Error& error) {
-  return error.code == ErrorCode::cancelled ? error : refuse(503, "BucketFailed", error.message);
 }
 
 struct Digests {
@@ -69,10 +64,6 @@ Duration wait_before(int attempt) {
     wait *= 2;
   }
   return std::min(wait, kRepeatWaitMax);
-}
-
-Task<Result<void>> wait_for(WaitList& list) {
-  co_return co_await list.wait();
 }
 
 }  // namespace
@@ -124,8 +115,6 @@ Task<Result<Bucket::Listed>> Bucket::list(JobKey job) {
   std::ranges::sort(listed.committed);
   co_return listed;
 }
-
-// --- to the bucket ---
 
 Task<Result<void>> Bucket::fence(JobKey job) {
   if (store_.latest(job)) {
@@ -386,132 +375,6 @@ Task<Result<bool>> Bucket::remove_all(JobKey job) {
     CO_TRY(co_await remove_entry(job, name, std::move(gone)));
   }
   co_return !listed.keys.empty();
-}
-
-// --- from the bucket ---
-
-Task<Result<void>> Bucket::bring_back(JobKey job) {
-  if (tasks_.stop_token().stop_requested() || removing_.contains(job)) {
-    co_return fail(refuse(503, "Restoring", std::string(kEnding)));
-  }
-  RestorePtr found = restores_[job];
-  const Instant now = client_.env().loop.now();
-  if (found == nullptr || (found->outcome && now > after(found->ended_at, kOutcomeAge))) {
-    found = restores_[job] = std::make_shared<Restore>();
-    tasks_.spawn(with_stop(found->stop.token(), restore(job, found)));
-  }
-  if (!found->outcome) {
-    static_cast<void>(co_await with_timeout(kRestoreWait, "restore", wait_for(found->ended)));
-  }
-  if (!found->outcome) {
-    co_return fail(refuse(
-        503, "Restoring",
-        "the checkpoint of job " + job.text() + " comes back from the bucket; repeat the request"));
-  }
-  forget(job, found);
-  if (!*found->outcome && found->outcome->error().code == ErrorCode::cancelled) {
-    co_return fail(refuse(503, "Restoring", std::string(kEnding)));
-  }
-  co_return *found->outcome;
-}
-
-void Bucket::forget(const JobKey& job, const RestorePtr& restore) {
-  if (const auto at = restores_.find(job); at != restores_.end() && at->second == restore) {
-    restores_.erase(at);
-  }
-}
-
-Task<void> Bucket::restore(JobKey job, RestorePtr restore) {
-  restore->outcome = co_await restore_newest(job);
-  restore->ended_at = client_.env().loop.now();
-  if (*restore->outcome) {
-    forget(job, restore);  // the store answers from now on
-  }
-  restore->ended.notify_all();
-}
-
-Task<Result<void>> Bucket::restore_newest(JobKey job) {
-  const Result<Listed> listed = co_await list(job);
-  if (!listed) {
-    co_return fail(failed(listed.error()));
-  }
-  if (listed->committed.empty()) {
-    co_return fail(not_found("job " + job.text() + " has no committed checkpoint"));
-  }
-  const std::string name = listed->committed.back().name;
-  const Result<void> done = co_await copy_back(job, name);
-  if (done) {
-    logger_.info("checkpoint is back from the bucket", {{"job", job.text()}, {"name", name}});
-    co_return done;
-  }
-  if (done.error().code == ErrorCode::cancelled) {
-    co_return done;
-  }
-  logger_.warn("checkpoint is not back from the bucket",
-               {{"job", job.text()}, {"name", name}, {"error", done.error()}});
-  co_return fail(refuse(503, "RestoreFailed", "checkpoint " + name + ": " + done.error().message));
-}
-
-Task<void> Bucket::stop_restore(JobKey job) {
-  const auto at = restores_.find(job);
-  if (at == restores_.end()) {
-    co_return;
-  }
-  const RestorePtr restore = at->second;
-  restores_.erase(at);
-  restore->stop.request_stop();
-  while (!restore->outcome) {
-    co_await restore->ended.wait_uncancellable();
-  }
-}
-
-// The generation of the job may have risen meanwhile.
-Task<Result<Store::Begun>> Bucket::begin_copy(JobKey job, const Checkpoint& from) {
-  BeginRequest request{.generation = from.generation,
-                       .step = from.step,
-                       .world_size = from.world_size,
-                       .job_name = from.job_name,
-                       .bytes = from.bytes(),
-                       .retention = from.retention,
-                       .metadata = from.metadata};
-  Result<Store::Begun> begun = co_await store_.begin(job, request);
-  if (!begun) {
-    const Refusal* refusal = refusal_of(begun.error());
-    if (refusal != nullptr && refusal->reason == "OldGeneration") {
-      request.generation = refusal->number_or_zero("newestGeneration");
-      begun = co_await store_.begin(job, std::move(request));
-    }
-  }
-  co_return begun;
-}
-
-Task<Result<void>> Bucket::copy_back(JobKey job, std::string name) {
-  const std::string path = path_of(job) + name + "/";
-  CO_TRY_ASSIGN(
-      s3::Client::Part document,
-      co_await client_.get({.key = path + std::string(kManifest), .size = 0, .etag = {}}));
-  CO_TRY_ASSIGN(const std::string text,
-                co_await net::read_all(std::move(document.body), kManifestBytesMax));
-  CO_TRY_ASSIGN(const Checkpoint from, parse_checkpoint(text));
-  CO_TRY_ASSIGN(const Store::Begun begun, co_await begin_copy(job, from));
-  const CheckpointId id = begun.checkpoint->id;
-  if (begun.checkpoint->state == State::committed) {
-    co_return Result<void>();
-  }
-  for (const auto& [part, chunks] : from.parts) {
-    PutRequest put{.part = part, .size = size_of(chunks), .crc32c = crc32c_of(chunks)};
-    CO_TRY_ASSIGN(
-        s3::Client::Part object,
-        co_await client_.get({.key = path + std::string(kParts) + part, .size = 0, .etag = {}}));
-    CO_TRY(co_await store_.put(job, id, std::move(put), std::move(object.body)));
-  }
-  CO_TRY_ASSIGN(const CheckpointPtr back, co_await store_.commit(job, id, {}));
-  CopiesPtr& copies = copies_[job];
-  if (copies == nullptr) {
-    copies = std::make_shared<Copies>();
-  }
-  copies->kept = back;
-  co_return Result<void>();
 }
 
 }  // namespace codeflare::checkpoint
