@@ -350,6 +350,9 @@ class World {
   // A copy that counts as gone too early shows when work is withdrawn often: some of it is large.
   std::uint64_t pods_max() const { return bug_ == DispatchBug::gone_too_early ? 4 : 3; }
 
+  // Of work. A copy that no fence stops has to outlive the hub's wait to be noticed.
+  std::uint64_t seconds_max() const { return bug_ == DispatchBug::no_fence ? 1500 : 400; }
+
   // Each of the two teams has room for one AppWrapper at least. In most worlds they have more: work
   // that waits for quota meets no trouble.
   std::string quota_tree() const {
@@ -404,9 +407,9 @@ class World {
     const std::uint64_t pods = pods_max();
     for (int i = 0; i < kWorks && !over_; ++i) {
       const std::string name = "w" + std::to_string(i);
-      co_await create(
-          hub(), kAppWrappers, "default",
-          wrapper(name, 1 + pick(pods), 3 + pick(pick(4) == 0 ? 400 : 60), pick(3), team_of(i)));
+      co_await create(hub(), kAppWrappers, "default",
+                      wrapper(name, 1 + pick(pods), 3 + pick(pick(4) == 0 ? seconds_max() : 60),
+                              pick(3), team_of(i)));
       if (bug_ == DispatchBug::copy_too_early) {
         co_await copy_early(*clusters_[1 + pick(3)], name);
       }
@@ -542,9 +545,10 @@ class World {
     for (const std::shared_ptr<Road>& road : cluster.roads) {
       road->link.partition();
     }
-    // Long enough for a fence to fall, and for the hub to start the work elsewhere.
+    // Long enough for a fence to fall, and for the hub to start the work elsewhere: it waits for
+    // lostAfter and a margin, 225 s in all.
     const bool long_cut = cluster.fenced && pick(2) == 0;
-    (void)co_await sleep_for(long_cut ? minutes(2) + up_to(minutes(2)) : up_to(seconds(90)));
+    (void)co_await sleep_for(long_cut ? seconds(210) + up_to(minutes(2)) : up_to(seconds(90)));
     cluster.cut = false;
     for (const std::shared_ptr<Road>& road : cluster.roads) {
       road->link.heal();
