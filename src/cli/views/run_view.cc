@@ -37,7 +37,12 @@ std::string source_of(const model::DataSetSpec& spec) {
   if (spec.pvc) {
     return "pvc " + spec.pvc->claim_name;
   }
-  return "inline, " + std::to_string(spec.inline_files.size()) + " files";
+  if (spec.s3) {
+    const std::string prefix = spec.s3->prefix.empty() ? "" : "/" + spec.s3->prefix;
+    return "s3 " + spec.s3->endpoint + " " + spec.s3->bucket + prefix;
+  }
+  const std::size_t files = spec.inline_files.size();
+  return "inline, " + std::to_string(files) + (files == 1 ? " file" : " files");
 }
 
 }  // namespace
